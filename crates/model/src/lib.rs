@@ -1,0 +1,29 @@
+//! The nouns of Workflow Code and the rules about them that need no I/O.
+//!
+//! Here: ids, a run's states and the one function that moves between them, errors with stable codes,
+//! parameters and forms as data, the report, the result envelope, clock and id source.
+//!
+//! Not here: reading a project (`project`), SQL (`store`), processes (`process`), JSON-RPC (`mcp`).
+//! Every other crate may depend on this one; it depends on none of them.
+
+mod clock;
+mod entrypoint;
+mod envelope;
+mod error;
+mod form;
+mod ids;
+mod limits;
+mod param;
+mod report;
+mod run;
+
+pub use clock::{Clock, IdSource, ManualClock, SeededIds, SystemClock, SystemIds, TimestampMs, format_timestamp};
+pub use entrypoint::{Annotations, Entrypoint, EntrypointSource, StructureError, StructureReport};
+pub use envelope::{CreatedFile, Envelope, EnvelopeStatus, OutputTruncated, Pending, PendingField};
+pub use error::{ErrorCode, RunError};
+pub use form::{Answer, AnswerAction, Form, Interaction, InteractionKind};
+pub use ids::{EntrypointId, IdError, ProjectId, RunId};
+pub use limits::Limits;
+pub use param::{Param, ParamOption, ParamType};
+pub use report::{Node, NodeKind, NodeStatus, Report};
+pub use run::{CancelReason, ClientInfo, InvalidTransition, LaunchOptions, Origin, RunStatus};
