@@ -119,7 +119,7 @@ impl RunId {
     pub fn generate(now: TimestampMs, length: usize, ids: &dyn IdSource) -> Self {
         let date = jiff::Timestamp::from_millisecond(now).map_or_else(
             |_| String::from("19700101"),
-            |at| at.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y%m%d").to_string(),
+            |at| at.strftime("%Y%m%d").to_string(),
         );
         Self(format!("{date}-{}", letters(length.clamp(4, 32), ids)))
     }
