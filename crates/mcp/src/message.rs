@@ -62,7 +62,7 @@ pub(crate) fn read(line: &[u8], max_depth: usize) -> Result<Option<Message>, Bad
     if line.is_empty() {
         return Ok(None);
     }
-    if depth(line) > max_depth {
+    if !model::within_depth(line, max_depth) {
         return Err(BadLine {
             id: find_id(line),
             code: INVALID_REQUEST,
@@ -156,22 +156,6 @@ impl<'a> Iterator for Scanner<'a> {
     }
 }
 
-/// Counts how deep the brackets of a text go, without parsing it.
-pub(crate) fn depth(bytes: &[u8]) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for token in (Scanner { bytes, at: 0 }) {
-        match token {
-            Token::Open => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            Token::Close => depth = depth.saturating_sub(1),
-            Token::Text(_) | Token::Other => {}
-        }
-    }
-    deepest
-}
-
 /// Finds the `id` of the outermost object in a text that may be cut off anywhere; null when it is not there.
 fn find_id(bytes: &[u8]) -> Value {
     let mut scanner = Scanner { bytes, at: 0 };
@@ -228,8 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_counts_brackets_outside_of_strings() {
-        assert_eq!(depth(br#"{"a":[1,{"b":"[[[[\"["}]}"#), 3);
+    fn a_line_nested_too_deep_is_refused_before_it_is_parsed() {
         let line =
             format!(r#"{{"jsonrpc":"2.0","id":9,"method":"x","params":{}{}}}"#, "[".repeat(100), "]".repeat(100));
         assert_eq!(bad(&line), (json!(9), INVALID_REQUEST));

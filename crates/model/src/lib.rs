@@ -7,6 +7,7 @@
 //! Every other crate may depend on this one; it depends on none of them.
 
 mod clock;
+mod depth;
 mod entrypoint;
 mod envelope;
 mod error;
@@ -18,6 +19,7 @@ mod report;
 mod run;
 
 pub use clock::{Clock, IdSource, ManualClock, SeededIds, SystemClock, SystemIds, TimestampMs, format_timestamp};
+pub use depth::within_depth;
 pub use entrypoint::{Annotations, Entrypoint, EntrypointSource, StructureError, StructureReport};
 pub use envelope::{CreatedFile, Envelope, EnvelopeStatus, OutputTruncated, Pending, PendingField};
 pub use error::{ErrorCode, RunError};
