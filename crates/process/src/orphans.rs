@@ -15,6 +15,9 @@ pub fn inherit() {
 /// orphaned by one of ours that died. Returns how many were found.
 pub fn end_strangers(known: &[u32]) -> usize {
     let me = std::process::id();
+    if tree::children(me).is_some_and(|children| children.iter().all(|child| known.contains(child))) {
+        return 0;
+    }
     let strangers: Vec<_> =
         proc_info::all().into_iter().filter(|one| one.parent == me && !known.contains(&one.pid)).collect();
     for stranger in &strangers {

@@ -25,7 +25,7 @@ const LONGEST_WALK: Duration = Duration::from_secs(2);
 /// Lists the living descendants of `root`, children before grandchildren.
 #[must_use]
 pub fn descendants(root: u32) -> Vec<ProcessFacts> {
-    if has_no_children(root) {
+    if children(root).is_some_and(|children| children.is_empty()) {
         return Vec::new();
     }
     let mut children: HashMap<u32, Vec<ProcessFacts>> = HashMap::new();
@@ -44,16 +44,16 @@ pub fn descendants(root: u32) -> Vec<ProcessFacts> {
     found
 }
 
-/// Answers the usual case, a process without children, from one small file instead of all of `/proc`.
-fn has_no_children(root: u32) -> bool {
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{root}/task")) else { return false };
+/// Lists the children of a process from a few small files instead of all of `/proc`; `None` where the kernel does not
+/// offer them.
+pub(crate) fn children(parent: u32) -> Option<Vec<u32>> {
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).ok()?;
+    let mut found = Vec::new();
     for thread in threads.flatten() {
-        match std::fs::read_to_string(thread.path().join("children")) {
-            Ok(children) if children.trim().is_empty() => {}
-            Ok(_) | Err(_) => return false,
-        }
+        let children = std::fs::read_to_string(thread.path().join("children")).ok()?;
+        found.extend(children.split_ascii_whitespace().filter_map(|child| child.parse::<u32>().ok()));
     }
-    true
+    Some(found)
 }
 
 /// Sends a signal to a process that was seen, if it is still the same one.

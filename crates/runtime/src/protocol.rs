@@ -1,16 +1,17 @@
 //! What a supervisor and its worker say to each other: one JSON value a line, over two pipes.
 //!
 //! Both ends are the same executable (a worker is started from the launcher's own image), so there are no versions
-//! here; the build id in [`ToWorker`]'s first message guards the systems where that cannot be had.
+//! here; the build in [`FromWorker::Ready`] guards the systems where that cannot be had.
 
 use std::collections::BTreeMap;
 
-use model::{NodeKind, NodeStatus, RunError, TimestampMs};
+use model::{RunError, TimestampMs};
+use script::{HostCall, HostError, Job, ModuleSource, Narration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The longest line either side takes: an output of the largest allowed size, with room.
-pub const LINE_BYTES: usize = 128 * 1024 * 1024;
+/// The longest line either side takes: an output of the largest size, with room.
+pub const LINE_BYTES: usize = 160 * 1024 * 1024;
 
 /// Names the build that a worker must be of.
 pub const BUILD: &str = env!("CARGO_PKG_VERSION");
@@ -22,11 +23,15 @@ pub enum ToWorker {
     /// Analyse sources, one after the other.
     Structure(StructureJob),
     /// Run a script.
-    Script(Box<ScriptJob>),
+    Script(Box<Job>),
     /// Run a command.
     Command(CommandJob),
     /// The result of a host call.
-    Deliver(DeliveredCall),
+    Deliver(Delivered),
+    /// Only questions to a person are open, and nobody is there to answer: end, to be replayed later.
+    Suspend,
+    /// The run's time is over.
+    TimeOut,
     /// End politely.
     Cancel,
 }
@@ -38,28 +43,6 @@ pub struct StructureJob {
     pub root: String,
     /// The files, relative to it, in the order they are to be taken.
     pub files: Vec<String>,
-}
-
-/// A script to run.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ScriptJob {
-    /// The project's folder.
-    pub root: String,
-    /// The file, relative to it.
-    pub file: String,
-    /// The run's own code, when it was kept with the run: text by relative path. Absent: read from the folder.
-    pub sources: Option<BTreeMap<String, String>>,
-    /// What the script gets, files as handles.
-    pub input: Value,
-    /// Where chance starts.
-    pub seed: String,
-    /// Where the run's clock starts.
-    pub started_at: TimestampMs,
-    /// The script's memory.
-    pub memory_bytes: u64,
-    /// What the run did before, in order.
-    pub journal: Vec<Value>,
 }
 
 /// A command to run.
@@ -80,34 +63,13 @@ pub struct CommandJob {
 
 /// The result of a host call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DeliveredCall {
+pub struct Delivered {
     /// The call.
     pub seq: u64,
     /// When it was done, which is what the run's clock shows from then on.
     pub at: TimestampMs,
-    /// What came out, when it succeeded.
-    pub ok: Option<Value>,
-    /// What went wrong, otherwise.
-    pub err: Option<CallError>,
-}
-
-/// Why a host call failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CallError {
-    /// A stable code that scripts can look at.
-    pub code: String,
-    /// What went wrong.
-    pub message: String,
-    /// More about it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub data: Option<Value>,
-}
-
-impl CallError {
-    /// Makes an error of a code and a sentence.
-    pub fn new(code: &str, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), data: None }
-    }
+    /// What came of it.
+    pub outcome: Result<Value, HostError>,
 }
 
 /// What a worker says.
@@ -124,35 +86,17 @@ pub enum FromWorker {
     /// The modules a script is made of, before any of it runs.
     Loaded {
         /// The modules.
-        modules: Vec<LoadedModule>,
+        modules: Vec<ModuleSource>,
     },
     /// A host call.
-    Call(IssuedCall),
-    /// Output of the project.
-    Log {
-        /// Where it was written.
-        stream: Stream,
-        /// What was written: whole lines, or the rest at the end.
-        text: String,
+    Call(HostCall),
+    /// Nobody waits for a host call any more.
+    Abandon {
+        /// Which one.
+        seq: u64,
     },
-    /// A part of the run begins.
-    Phase {
-        /// Its node.
-        node: u64,
-        /// Its title.
-        title: String,
-    },
-    /// How far the run is.
-    Progress {
-        /// What is done.
-        done: Option<f64>,
-        /// What there is to do.
-        total: Option<f64>,
-        /// What is being done.
-        message: Option<String>,
-    },
-    /// A node began or changed.
-    Node(NodeNews),
+    /// What the project tells.
+    Narrate(Narration),
     /// It is over. The last message.
     Done(Outcome),
 }
@@ -188,57 +132,6 @@ pub struct Broken {
     pub line: Option<u32>,
 }
 
-/// A module of a script.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct LoadedModule {
-    /// Relative to the project.
-    pub path: String,
-    /// Of its text.
-    pub sha256: String,
-    /// As it was read.
-    pub text: String,
-}
-
-/// A host call.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct IssuedCall {
-    /// Counts the script's calls.
-    pub seq: u64,
-    /// What is called.
-    pub kind: String,
-    /// With what.
-    pub args: Value,
-    /// The node it belongs to.
-    pub node: Option<u64>,
-    /// Of kind and arguments, to compare on replay.
-    pub fingerprint: String,
-}
-
-/// One of the two output streams of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stream {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
-/// A node that began or changed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct NodeNews {
-    /// Its id.
-    pub id: u64,
-    /// The node it lies in.
-    pub parent: Option<u64>,
-    /// What it stands for.
-    pub kind: NodeKind,
-    /// Its title.
-    pub title: String,
-    /// Where it stands.
-    pub status: NodeStatus,
-}
-
 /// How a worker's job ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "o", rename_all = "camelCase")]
@@ -258,6 +151,10 @@ pub enum Outcome {
         /// The form as declared.
         form: Value,
     },
+    /// Stopped, to be replayed later.
+    Suspended,
+    /// Out of time.
+    TimedOut,
     /// Stopped as asked.
     Cancelled,
 }

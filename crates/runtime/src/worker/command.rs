@@ -1,17 +1,20 @@
 //! Runs a command entrypoint: starts it, passes its output on, reads its report.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use model::{ErrorCode, Limits, NodeKind, NodeStatus, RunError};
 use process::{Environment, Input, Spec};
 use serde_json::Value;
 
-use super::link::Link;
-use crate::protocol::{CommandJob, FromWorker, NodeNews, Outcome, Stream};
+use script::{Narration, Stream};
+
+use super::link::{Ending, Link};
+use crate::protocol::{CommandJob, FromWorker, Outcome};
 
 /// Output that becomes `output` when there is no report, and the largest report: 64 MiB each.
 const OUTPUT_BYTES: usize = 64 * 1024 * 1024;
@@ -58,7 +61,7 @@ fn start(job: &CommandJob, link: &Link) -> Outcome {
             return failed(format!("{error}: {why}"));
         }
     };
-    link.when_cancelled(|| process::tree::terminate_descendants(std::process::id()));
+    link.when_ending(|_| process::tree::terminate_descendants(std::process::id()));
     if let Some(mut stdin) = child.stdin.take() {
         let input = job.input.clone();
         // A command that does not read its input must not hold anything up.
@@ -89,8 +92,10 @@ fn start(job: &CommandJob, link: &Link) -> Outcome {
         status
     });
     let (stdout, stderr) = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if link.is_cancelled() {
-        return Outcome::Cancelled;
+    match link.ending() {
+        Some(Ending::Cancelled) => return Outcome::Cancelled,
+        Some(Ending::TimedOut) => return Outcome::TimedOut,
+        None => {}
     }
     match status {
         Ok(status) if status.success() => finish(job, stdout),
@@ -223,7 +228,12 @@ fn pass_on(stream: impl Read, name: Stream, link: &Link, is_command: &mut dyn Fn
         // Nothing more is there yet: what came is shown now.
         let idle = stream.buffer().is_empty();
         if !batch.is_empty() && (read == 0 || idle || batch.len() >= BATCH_BYTES) {
-            link.say(&FromWorker::Log { stream: name, text: std::mem::take(&mut batch) });
+            link.say(&FromWorker::Narrate(Narration::Log {
+                stream: name,
+                text: batch.strip_suffix('\n').unwrap_or(&batch).to_owned(),
+                data: None,
+            }));
+            batch.clear();
         }
         if read == 0 {
             return collected;
@@ -236,12 +246,12 @@ struct Commands<'a> {
     link: &'a Link,
     phase: Option<u64>,
     next: u64,
-    known: Arc<Mutex<std::collections::HashMap<String, u64>>>,
+    known: HashMap<String, u64>,
 }
 
 impl<'a> Commands<'a> {
     fn new(link: &'a Link) -> Self {
-        Self { link, phase: None, next: 1, known: Arc::default() }
+        Self { link, phase: None, next: 1, known: HashMap::new() }
     }
 
     fn take(&mut self, line: &str) -> bool {
@@ -249,15 +259,19 @@ impl<'a> Commands<'a> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
             "phase" if !rest.trim().is_empty() => {
-                let node = self.number();
-                self.phase = Some(node);
-                self.link.say(&FromWorker::Phase { node, title: rest.trim().to_owned() });
+                let (node, title) = (self.number(), rest.trim().to_owned());
+                if let Some(before) = self.phase.replace(node) {
+                    self.tell(Narration::NodeEnded { id: before, status: NodeStatus::Success });
+                }
+                self.tell(Narration::NodeStarted { id: node, parent: None, kind: NodeKind::Phase, title: title.clone() });
+                self.tell(Narration::Phase { node, title });
                 true
             }
             "progress" => {
                 let Some(value) = json_object(rest) else { return false };
-                self.link.say(&FromWorker::Progress {
-                    done: value.get("done").and_then(Value::as_f64),
+                let Some(done) = value.get("done").and_then(Value::as_f64) else { return false };
+                self.tell(Narration::Progress {
+                    done,
                     total: value.get("total").and_then(Value::as_f64),
                     message: value.get("message").and_then(Value::as_str).map(str::to_owned),
                 });
@@ -270,6 +284,10 @@ impl<'a> Commands<'a> {
             }
             _ => false,
         }
+    }
+
+    fn tell(&self, narration: Narration) {
+        self.link.say(&FromWorker::Narrate(narration));
     }
 
     fn number(&mut self) -> u64 {
@@ -285,23 +303,24 @@ impl<'a> Commands<'a> {
             Some(_) | None => None,
         };
         let Some(own) = name("id") else { return };
-        let known = Arc::clone(&self.known);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = match known.get(&own) {
-            Some(id) => *id,
-            None => {
-                let id = self.number();
-                known.insert(own.clone(), id);
-                id
-            }
-        };
-        let parent = name("parent").and_then(|parent| known.get(&parent).copied()).or(self.phase);
         let status = value
             .get("status")
             .and_then(|status| serde_json::from_value(status.clone()).ok())
             .unwrap_or(NodeStatus::Running);
-        let title = value.get("title").and_then(Value::as_str).unwrap_or(&own).to_owned();
-        self.link.say(&FromWorker::Node(NodeNews { id, parent, kind: NodeKind::Command, title, status }));
+        let id = match self.known.get(&own) {
+            Some(id) => *id,
+            None => {
+                let id = self.number();
+                let parent = name("parent").and_then(|parent| self.known.get(&parent).copied()).or(self.phase);
+                let title = value.get("title").and_then(Value::as_str).unwrap_or(&own).to_owned();
+                self.known.insert(own, id);
+                self.tell(Narration::NodeStarted { id, parent, kind: NodeKind::Command, title });
+                id
+            }
+        };
+        if status.is_final() {
+            self.tell(Narration::NodeEnded { id, status });
+        }
     }
 }
 

@@ -2,27 +2,40 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use process::standard_streams::ProtocolStreams;
 
-use crate::protocol::{DeliveredCall, FromWorker, LINE_BYTES, ToWorker};
+use crate::protocol::{Delivered, FromWorker, LINE_BYTES, ToWorker};
 
 /// The worker's end of the conversation.
 pub(super) struct Link {
     output: Arc<Mutex<File>>,
     /// Results of host calls, in the order they are to be handed over; closed when the job is to end.
     pub(super) deliveries: Mutex<Receiver<Delivery>>,
-    cancelled: Arc<AtomicBool>,
-    /// Runs once, on the reading thread, when the supervisor asks for the end.
-    on_cancel: Arc<Mutex<Vec<Box<dyn FnOnce() + Send>>>>,
+    ending: Arc<Endings>,
+}
+
+/// What the reading thread knows of the end, and what is to be done then.
+#[derive(Default)]
+struct Endings {
+    ending: Mutex<Option<Ending>>,
+    actions: Mutex<Vec<Box<dyn FnOnce(Ending) + Send>>>,
 }
 
 /// What a script waits for.
 pub(super) enum Delivery {
-    Call(DeliveredCall),
+    Call(Delivered),
+    Suspend,
+    TimedOut,
+    Cancelled,
+}
+
+/// Why a job is to end, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    TimedOut,
     Cancelled,
 }
 
@@ -31,40 +44,29 @@ pub(super) fn open(streams: ProtocolStreams) -> io::Result<(Link, Option<ToWorke
     let mut input = BufReader::with_capacity(64 * 1024, streams.input);
     let first = next(&mut input);
     let (sender, deliveries) = channel();
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let on_cancel: Arc<Mutex<Vec<Box<dyn FnOnce() + Send>>>> = Arc::default();
+    let ending: Arc<Endings> = Arc::default();
     let link = Link {
         output: Arc::new(Mutex::new(streams.output)),
         deliveries: Mutex::new(deliveries),
-        cancelled: Arc::clone(&cancelled),
-        on_cancel: Arc::clone(&on_cancel),
+        ending: Arc::clone(&ending),
     };
-    std::thread::Builder::new().name("supervisor".into()).spawn(move || {
-        listen(&mut input, &sender, &cancelled, &on_cancel);
-    })?;
+    std::thread::Builder::new().name("supervisor".into()).spawn(move || listen(&mut input, &sender, &ending))?;
     Ok((link, first))
 }
 
-fn listen(
-    input: &mut BufReader<File>,
-    sender: &Sender<Delivery>,
-    cancelled: &AtomicBool,
-    on_cancel: &Mutex<Vec<Box<dyn FnOnce() + Send>>>,
-) {
+fn listen(input: &mut BufReader<File>, sender: &Sender<Delivery>, endings: &Endings) {
     while let Some(message) = next(input) {
-        match message {
-            ToWorker::Deliver(call) => {
-                let _ = sender.send(Delivery::Call(call));
-            }
-            ToWorker::Cancel => {
-                cancelled.store(true, Ordering::SeqCst);
-                let _ = sender.send(Delivery::Cancelled);
-                let actions = std::mem::take(&mut *on_cancel.lock().unwrap_or_else(PoisonError::into_inner));
-                for action in actions {
-                    action();
-                }
-            }
-            ToWorker::Structure(_) | ToWorker::Script(_) | ToWorker::Command(_) => {}
+        let (delivery, ending) = match message {
+            ToWorker::Deliver(call) => (Delivery::Call(call), None),
+            ToWorker::Suspend => (Delivery::Suspend, None),
+            ToWorker::TimeOut => (Delivery::TimedOut, Some(Ending::TimedOut)),
+            ToWorker::Cancel => (Delivery::Cancelled, Some(Ending::Cancelled)),
+            ToWorker::Structure(_) | ToWorker::Script(_) | ToWorker::Command(_) => continue,
+        };
+        // A job that has ended takes nothing more.
+        let _ = sender.send(delivery);
+        if let Some(ending) = ending {
+            endings.set(ending);
         }
     }
     // The supervisor is gone. Nothing that was started here may outlive it, whatever the main thread is stuck in.
@@ -90,24 +92,39 @@ impl Link {
         let _ = self.output.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line);
     }
 
-    /// Tells whether the supervisor has asked for the end.
-    pub(super) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::SeqCst)
+    /// Tells whether the supervisor has asked for the end, and why.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        *self.ending.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has `action` run when the supervisor asks for the end, or at once if it has.
-    pub(super) fn when_cancelled(&self, action: impl FnOnce() + Send + 'static) {
-        let mut actions = self.on_cancel.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_cancelled() {
-            drop(actions);
-            action();
-        } else {
-            actions.push(Box::new(action));
+    pub(super) fn when_ending(&self, action: impl FnOnce(Ending) + Send + 'static) {
+        // Held while looking, so that an ending in between cannot miss the action.
+        let mut actions = self.ending.actions.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.ending() {
+            Some(ending) => {
+                drop(actions);
+                action(ending);
+            }
+            None => actions.push(Box::new(action)),
         }
     }
 
     /// Ends the conversation. What was said is in the pipe.
     pub(super) fn close(&self) {
         let _ = self.output.lock().unwrap_or_else(PoisonError::into_inner).flush();
+    }
+}
+
+impl Endings {
+    fn set(&self, ending: Ending) {
+        let actions = {
+            let mut actions = self.actions.lock().unwrap_or_else(PoisonError::into_inner);
+            self.ending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(ending);
+            std::mem::take(&mut *actions)
+        };
+        for action in actions {
+            action(ending);
+        }
     }
 }

@@ -28,7 +28,7 @@ pub fn main() -> std::io::Result<()> {
         Some(ToWorker::Structure(job)) => structure::run(&job, &link),
         Some(ToWorker::Script(job)) => script::run(*job, &link),
         Some(ToWorker::Command(job)) => command::run(&job, &link),
-        Some(ToWorker::Deliver(_) | ToWorker::Cancel) | None => {}
+        Some(ToWorker::Deliver(_) | ToWorker::Suspend | ToWorker::TimeOut | ToWorker::Cancel) | None => {}
     }
     // Whatever the job left running ends with it.
     process::tree::kill_descendants(std::process::id());
