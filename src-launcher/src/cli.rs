@@ -263,7 +263,7 @@ pub(crate) enum Projects {
 pub(crate) struct Config {
     /// The id of a registered project, or a folder
     pub(crate) target: String,
-    /// The client; all of them are listed by `--list`
+    /// The client: claude-code, claude-desktop, cursor, vscode, codex, gemini, zed, …; an unknown one lists them all
     #[arg(long, value_name = "NAME", default_value = "json")]
     pub(crate) client: String,
     /// The key in the client's file [default: workflow-<uuid>]

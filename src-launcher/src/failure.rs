@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+pub(crate) use model::with_causes;
+
 /// Exit codes, as the documentation lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -49,19 +51,4 @@ impl fmt::Display for Failure {
             None => Ok(()),
         }
     }
-}
-
-/// Writes an error and its causes as one sentence.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.contains(&next) {
-            text.push_str(": ");
-            text.push_str(&next);
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use project::{Manifest, PackageError};
 use runtime::{Folders, Project};
-use store::{Create, Store, StoreOptions};
+use store::{Create, Store, StoreError, StoreOptions};
 
 use crate::cli::FolderOptions;
 use crate::env_vars;
@@ -41,11 +41,17 @@ pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Fail
 /// Opens a registered workflow project by its id or UUID.
 pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure> {
     let store = registry(profile, Create::Never);
-    let found = store.find_project(id).map_err(|error| store_failure(&error))?;
-    let Some(found) = found else {
-        return Err(Failure::environment(format!("no project `{id}` is registered in profile `{}`", profile.name))
-            .hinted("see `workflow-code projects list`, or register it with `workflow-code projects add DIR`"));
-    };
+    let found = store.project(id).map_err(|error| match error {
+        StoreError::NoSuchProject { .. } | StoreError::Missing { .. } => {
+            Failure::environment(format!("no project `{id}` is registered in profile `{}`", profile.name))
+                .hinted("see `workflow-code projects list`, or register it with `workflow-code projects add DIR`")
+        }
+        error => store_failure(&error),
+    })?;
+    if found.removed {
+        return Err(Failure::environment(format!("project `{id}` was taken out of the registry"))
+            .hinted(format!("bring it back with `workflow-code projects add {}`", found.path.display())));
+    }
     if found.kind != store::ProjectKind::Workflow {
         return Err(Failure::environment(format!(
             "project `{id}` is of kind `{}`, which is not served as a workflow",
@@ -75,8 +81,9 @@ pub(crate) fn target(target: &str, profile: Option<&str>, options: &FolderOption
         // A registered folder's runs belong into the registry's history.
         if let Ok(profile) = profile::open(profile, Missing::Refuse)
             && let Ok(manifest) = Manifest::read(path)
-            && let Ok(Some(found)) = registry(&profile, Create::Never).find_project(&manifest.uuid)
+            && let Ok(found) = registry(&profile, Create::Never).project(&manifest.uuid)
             && found.path == manifest.root
+            && !found.removed
             && options.data_dir.is_none()
         {
             return registered(found.id.as_str(), &profile);

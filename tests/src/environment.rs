@@ -66,6 +66,17 @@ impl Environment {
         Ok(Self { folder, variables })
     }
 
+    /// The user's own home and environment, for a first run that is to be kept. The census does not apply to it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no room for a temporary folder.
+    pub fn of_this_user() -> std::io::Result<Self> {
+        let mut environment = Self::new()?;
+        environment.variables = std::env::vars_os().collect();
+        Ok(environment)
+    }
+
     /// Its root, which is also `HOME`.
     #[must_use]
     pub fn home(&self) -> PathBuf {
