@@ -51,6 +51,23 @@ pub fn check_call(entrypoint: &Entrypoint, input: &Value) -> Result<Map<String, 
     }
 }
 
+/// Checks as [`check_call`] does and looks at every file that is named as well, so that a caller learns of all faults in
+/// one answer. Nothing is imported yet.
+///
+/// # Errors
+///
+/// Every fault.
+pub fn check_call_with_files(entrypoint: &Entrypoint, input: &Value) -> Result<Map<String, Value>, Faults> {
+    let of_files = crate::files::probe_all(&entrypoint.params, input);
+    match check_call(entrypoint, input) {
+        Ok(checked) => Faults::unless_any(of_files, checked),
+        Err(mut found) => {
+            found.faults.extend(of_files);
+            Err(found)
+        }
+    }
+}
+
 /// Checks the answer to a form and fills in defaults, as [`check`] does.
 ///
 /// # Errors

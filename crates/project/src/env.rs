@@ -307,3 +307,154 @@ pub fn command_environment(
     environment.sort();
     environment
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    fn pairs(text: &str) -> Vec<(String, String)> {
+        EnvFile::parse(text.as_bytes()).values
+    }
+
+    #[rstest]
+    #[case("A=1", "1")]
+    #[case("  export A = x y ", "x y")]
+    #[case("A=", "")]
+    #[case("A=a#b", "a#b")]
+    #[case("A=a # b", "a")]
+    #[case("A=# b", "")]
+    #[case("A='a # \\n $X'", "a # \\n $X")]
+    #[case("A=\"a\\nb\\t\\\"c\\\" \\\\ \\$X \\q\" # end", "a\nb\t\"c\" \\ $X \\q")]
+    #[case("A=\"two\nlines\"", "two\nlines")]
+    #[case("A='two\nlines'", "two\nlines")]
+    #[case("A=it's", "it's")]
+    #[case("A=1\r\n", "1")]
+    #[case("\u{feff}A=1", "1")]
+    #[case("A=b=c", "b=c")]
+    #[case("A=$HOME", "$HOME")]
+    #[case("A=日本", "日本")]
+    #[case("A=\"one\\\ntwo\"", "onetwo")]
+    fn values(#[case] text: &str, #[case] wanted: &str) {
+        assert_eq!(pairs(text), [("A".to_owned(), wanted.to_owned())]);
+        assert!(EnvFile::parse(text.as_bytes()).warnings().is_empty());
+    }
+
+    #[test]
+    fn faults_have_their_line_and_hide_nothing_else() {
+        let text = "# comment\n\nA=1\nnonsense\n1B=2\nC=\"open\nD=3\nE='x' y\nF=4\nA=5\nG=\0\n";
+        let file = EnvFile::parse(text.as_bytes());
+        assert_eq!(pairs(text), [("A".into(), "5".into()), ("D".into(), "3".into()), ("F".into(), "4".into())]);
+        let lines: Vec<_> = file.warnings().iter().map(|text| text.split(':').next().unwrap()).collect();
+        assert_eq!(
+            lines,
+            [
+                "`.env` line 4 is left out",
+                "`.env` line 5 is left out",
+                "`.env` line 6 is left out",
+                "`.env` line 8 is left out",
+                "`.env` line 10 sets `A` again; the last one counts",
+                "`.env` line 11 is left out"
+            ]
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_through_values_of_many_lines() {
+        let file = EnvFile::parse(b"A=\"1\n2\n3\"\nbad\n");
+        assert!(file.warnings()[0].contains("line 4"), "{:?}", file.warnings());
+    }
+
+    #[test]
+    fn no_value_is_ever_shown() {
+        let file = EnvFile::parse(b"TOKEN=hush-hush\nTOKEN=hush-again\nhush bad line\nX=\"hush");
+        let shown = format!("{file:?} {:?}", file.warnings());
+        assert!(!shown.contains("hush"), "{shown}");
+        assert!(shown.contains("TOKEN"));
+    }
+
+    #[test]
+    fn a_missing_file_sets_nothing_and_odd_ones_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(EnvFile::read(folder.path()).unwrap(), EnvFile::default());
+        let path = folder.path().join(".env");
+        std::fs::create_dir(&path).unwrap();
+        assert!(matches!(EnvFile::read(folder.path()), Err(ReadError::NotRegular { .. })));
+        std::fs::remove_dir(&path).unwrap();
+        std::fs::write(&path, vec![b'A'; 1024 * 1024 + 1]).unwrap();
+        assert!(matches!(EnvFile::read(folder.path()), Err(ReadError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn a_binary_file_makes_few_warnings() {
+        let file = EnvFile::parse(&b"\xff\x00garbage\n".repeat(10_000));
+        assert!(file.warnings().len() <= 21);
+    }
+
+    #[rstest]
+    #[case("GITHUB_TOKEN", true)]
+    #[case("apiKey", true)]
+    #[case("OPENAI_API_KEY", true)]
+    #[case("DB_PASSWORD", true)]
+    #[case("AWS_SECRET_ACCESS_KEY", true)]
+    #[case("GOOGLE_APPLICATION_CREDENTIALS", true)]
+    #[case("NPM_AUTH", true)]
+    #[case("PGPASSWORD", true)]
+    #[case("MYSQL_PWD", true)]
+    #[case("WORKFLOW_SERVER_ADMIN_KEY", true)]
+    #[case("my-secret", true)]
+    #[case("PWD", false)]
+    #[case("OLDPWD", false)]
+    #[case("SSH_AUTH_SOCK", false)]
+    #[case("XAUTHORITY", false)]
+    #[case("GIT_AUTHOR_NAME", false)]
+    #[case("KEYBOARD", false)]
+    #[case("PATH", false)]
+    #[case("HOME", false)]
+    #[case("LANG", false)]
+    #[case("COMPASS", false)]
+    #[case("", false)]
+    fn secret_looking_names(#[case] name: &str, #[case] wanted: bool) {
+        assert_eq!(is_secret_looking(name), wanted, "{name}");
+    }
+
+    #[test]
+    fn a_command_gets_no_secret_it_was_not_given() {
+        let process: HashMap<OsString, OsString> = [
+            ("PATH", "/bin"),
+            ("GITHUB_TOKEN", "inherited"),
+            ("BOTH", "process"),
+            ("DECLARED_KEY", "process"),
+            ("WORKFLOW_SERVER_ADMIN_KEY", "k"),
+            ("WORKFLOW_RUN_ID", "outer"),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into();
+        let file = EnvFile::parse(b"BOTH=file\nONLY=file\nDECLARED_KEY=file\nWORKFLOW_SERVER_URL=http://evil\n");
+        let connection = [("WORKFLOW_SERVER_URL".to_owned(), "http://ours".to_owned())];
+        let environment = command_environment(&process, &file, &connection);
+        let shown: Vec<String> = environment
+            .iter()
+            .map(|(name, value)| format!("{}={}", name.to_string_lossy(), value.to_string_lossy()))
+            .collect();
+        assert_eq!(
+            shown,
+            ["BOTH=process", "DECLARED_KEY=process", "ONLY=file", "PATH=/bin", "WORKFLOW_SERVER_URL=http://ours"]
+        );
+        assert_eq!(file.resolve(&process)[0], ("BOTH".into(), "process".into()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = EnvFile::parse(&bytes);
+        }
+
+        #[test]
+        fn double_quotes_carry_every_text(value in "[^\0\r]{0,40}") {
+            let quoted = value.replace('\\', "\\\\").replace('"', "\\\"");
+            prop_assert_eq!(pairs(&format!("A=\"{quoted}\"\nB=1\n")), [("A".to_owned(), value), ("B".into(), "1".into())]);
+        }
+    }
+}

@@ -506,3 +506,6 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     }
     builder.create(folder)
 }
+
+#[cfg(test)]
+mod tests;

@@ -290,3 +290,124 @@ fn describe(field: &Param, titles_shown: bool) -> String {
     }
     cut_at_sentence(&sentences(&parts), crate::schema::DESCRIPTION_BYTES)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::check_answer;
+    use crate::params::read_form;
+    use rstest::rstest;
+    use serde_json::json;
+
+    fn form(fields: &Value) -> Form {
+        read_form(&json!({"title": "T", "fields": fields})).unwrap()
+    }
+
+    #[test]
+    fn plain_fields_are_sent_as_they_are_in_their_order() {
+        let form = form(&json!({"name": {"type": "string", "required": true, "description": "A name"},
+            "loud": {"type": "boolean", "default": false}, "n": {"type": "integer", "minimum": 1, "maximum": 5},
+            "day": {"type": "date"}, "mail": {"type": "string", "format": "email"}, "tone": {"type": "select", "options": ["a", "b"]}}));
+        for era in [FormEra::Plain, FormEra::Titled] {
+            let schema = form_schema(&form, era).unwrap().schema;
+            assert_eq!(
+                schema.to_string(),
+                json!({"type": "object", "properties": {
+                    "name": {"type": "string", "description": "A name"},
+                    "loud": {"type": "boolean", "default": false},
+                    "n": {"type": "integer", "minimum": 1, "maximum": 5},
+                    "day": {"type": "string", "description": "A date, YYYY-MM-DD", "format": "date"},
+                    "mail": {"type": "string", "format": "email"},
+                    "tone": {"type": "string", "enum": ["a", "b"]}},
+                    "required": ["name"]})
+                .to_string()
+            );
+        }
+    }
+
+    #[test]
+    fn titles_of_options_go_where_the_peer_shows_them() {
+        let form =
+            form(&json!({"one": {"type": "select", "options": [{"value": "a", "title": "Anna"}, "b"], "default": "b"},
+            "many": {"type": "checkboxes", "options": [{"value": "a", "title": "Anna"}, "b"], "default": ["a"]},
+            "bare": {"type": "checkboxes", "options": ["x"]}}));
+        let schema = form_schema(&form, FormEra::Titled).unwrap().schema;
+        let titled = json!([{"const": "a", "title": "Anna"}, {"const": "b", "title": "b"}]);
+        assert_eq!(
+            schema["properties"],
+            json!({"one": {"type": "string", "oneOf": titled, "default": "b"},
+                "many": {"type": "array", "items": {"anyOf": titled}, "default": ["a"]},
+                "bare": {"type": "array", "items": {"type": "string", "enum": ["x"]}}})
+        );
+        let schema = form_schema(&form, FormEra::Plain).unwrap().schema;
+        assert_eq!(
+            schema["properties"],
+            json!({"one": {"type": "string", "description": "Options: a = Anna", "enum": ["a", "b"]},
+                "many.1": {"type": "boolean", "title": "Many: Anna", "default": true},
+                "many.2": {"type": "boolean", "title": "Many: b", "default": false},
+                "bare.1": {"type": "boolean", "title": "Bare: x", "default": false}})
+        );
+    }
+
+    #[test]
+    fn booleans_are_folded_back_into_the_list() {
+        let form = form(
+            &json!({"parts": {"type": "checkboxes", "options": ["x", "y", "z"], "required": true, "description": "Which"},
+            "parts.1": {"type": "string"}}),
+        );
+        let schema = form_schema(&form, FormEra::Plain).unwrap();
+        let keys: Vec<_> = schema.schema["properties"].as_object().unwrap().keys().cloned().collect();
+        // A field that has that name already keeps it.
+        assert_eq!(keys, ["parts.1_", "parts.2", "parts.3", "parts.1"]);
+        let folded = schema.fold_back(&json!({"parts.1_": true, "parts.2": false, "parts.3": true, "parts.1": "t"}));
+        assert_eq!(folded, json!({"parts.1": "t", "parts": ["x", "z"]}));
+        assert!(check_answer(&form, &folded).is_ok());
+        assert_eq!(schema.fold_back(&json!({"parts.2": false}))["parts"], json!([]));
+        // Nothing answered, or nonsense: left for the check to name.
+        assert_eq!(schema.fold_back(&json!({})), json!({}));
+        assert_eq!(schema.fold_back(&json!({"parts.2": "yes"})), json!({"parts.2": "yes"}));
+        assert_eq!(schema.fold_back(&json!("text")), json!("text"));
+    }
+
+    #[test]
+    fn choices_of_numbers_travel_as_texts() {
+        let form = form(&json!({"n": {"type": "integer", "options": [1, {"value": 2, "title": "Two"}], "default": 1},
+            "m": {"type": "number", "options": [0.5, 1], "multiple": true}}));
+        let schema = form_schema(&form, FormEra::Titled).unwrap();
+        assert_eq!(schema.schema["properties"]["n"]["oneOf"][1], json!({"const": "2", "title": "Two"}));
+        assert_eq!(schema.schema["properties"]["n"]["default"], "1");
+        assert_eq!(schema.schema["properties"]["m"]["items"], json!({"type": "string", "enum": ["0.5", "1"]}));
+        let folded = schema.fold_back(&json!({"n": "2", "m": ["0.5", "1"]}));
+        assert_eq!(folded, json!({"n": 2, "m": [0.5, 1]}));
+        assert!(check_answer(&form, &folded).is_ok());
+        let plain = form_schema(&form, FormEra::Plain).unwrap();
+        assert_eq!(plain.fold_back(&json!({"n": "1", "m.1": true, "m.2": false})), json!({"n": 1, "m": [0.5]}));
+    }
+
+    #[rstest]
+    #[case(json!({"type": "file"}), FormEra::Titled, "is a file")]
+    #[case(json!({"type": "secret"}), FormEra::Titled, "is a secret")]
+    #[case(json!({"type": "string", "multiple": true}), FormEra::Titled, "without fixed options")]
+    #[case(json!({"type": "checkboxes"}), FormEra::Titled, "without fixed options")]
+    #[case(json!({"type": "checkboxes", "options": (0..13).map(|n| n.to_string()).collect::<Vec<_>>()}), FormEra::Plain, "more options")]
+    fn some_forms_are_never_asked_through_a_client(#[case] field: Value, #[case] era: FormEra, #[case] words: &str) {
+        let error = form_schema(&form(&json!({"ok": "string", "x": field})), era).unwrap_err();
+        assert!(error.to_string().contains(words) && error.field == "x", "{error}");
+    }
+
+    #[test]
+    fn twelve_options_are_folded_and_any_number_listed() {
+        let options = |count: usize| json!({"x": {"type": "checkboxes", "options": (0..count).map(|n| n.to_string()).collect::<Vec<_>>()}});
+        assert!(form_schema(&form(&options(12)), FormEra::Plain).is_ok());
+        assert!(form_schema(&form(&options(200)), FormEra::Titled).is_ok());
+    }
+
+    #[rstest]
+    #[case("2024-11-05", FormEra::Plain)]
+    #[case("2025-06-18", FormEra::Plain)]
+    #[case("2025-11-25", FormEra::Titled)]
+    #[case("2026-07-28", FormEra::Titled)]
+    fn eras(#[case] version: &str, #[case] era: FormEra) {
+        assert_eq!(FormEra::of_version(version), era);
+    }
+}

@@ -8,6 +8,7 @@
 //! JSON), SQL (`store`), processes (`process`), JSON-RPC (`mcp`). Nothing here reads the process environment or the
 //! clock; both are handed in.
 
+pub mod cache;
 pub mod check;
 pub mod cli_args;
 pub mod cli_parse;
@@ -25,12 +26,14 @@ pub mod moment;
 pub mod package;
 pub mod params;
 pub mod read;
+pub mod related;
 pub mod safe_path;
 pub mod schema;
 pub mod value;
 pub mod words;
 
-pub use check::{check, check_answer, check_call};
+pub use cache::StructureCache;
+pub use check::{check, check_answer, check_call, check_call_with_files};
 pub use cli_args::cli_args;
 pub use cli_parse::parse_cli;
 pub use discovery::{Candidate, CandidateSource, Discovery, Naming, discover};
@@ -41,4 +44,5 @@ pub use form_schema::{FormEra, FormSchema, NotElicitable, form_schema};
 pub use merge::{Declared, Merged, merge};
 pub use package::{Declaration, Manifest, PackageError, RelatedDeclaration, read_project_type};
 pub use params::{Purpose, read_form, read_params};
+pub use related::{RelatedError, check_related};
 pub use schema::{input_schema, params_schema, tool_description};

@@ -277,3 +277,121 @@ fn file_of(entrypoint: &Entrypoint) -> Option<&str> {
         EntrypointSource::Command { .. } | EntrypointSource::Dynamic => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    fn candidate(id: &str, source: CandidateSource, settings: &Value) -> Candidate {
+        let settings = settings.as_object().cloned().unwrap_or_default();
+        Candidate { id: id.parse().unwrap(), naming: Naming::Declared, source, settings }
+    }
+
+    fn file(settings: &Value) -> Candidate {
+        candidate("weekly-report", CandidateSource::File { file: "main.ts".into() }, settings)
+    }
+
+    #[test]
+    fn package_json_wins_key_by_key() {
+        let own = json!({"title": "Own", "description": "Own words", "draft": true, "timeoutSeconds": 5, "readOnly": true,
+            "params": {"a": {"type": "string"}}});
+        let merged =
+            merge(&file(&json!({"title": "Theirs", "timeoutSeconds": 0, "memoryMb": 64})), Declared::Module(&own))
+                .unwrap();
+        let entrypoint = merged.entrypoint;
+        assert_eq!(entrypoint.title, "Theirs");
+        assert_eq!(entrypoint.description.as_deref(), Some("Own words"));
+        assert!(entrypoint.draft);
+        assert_eq!((entrypoint.timeout_seconds, entrypoint.memory_mb), (Some(0), Some(64)));
+        assert_eq!(entrypoint.annotations.read_only, Some(true));
+        assert_eq!(entrypoint.annotations.destructive, None);
+        assert_eq!(entrypoint.params[0].name, "a");
+        assert_eq!(entrypoint.source, EntrypointSource::Module { file: "main.ts".into() });
+    }
+
+    #[test]
+    fn a_module_that_declares_nothing_has_a_title_all_the_same() {
+        let merged = merge(&file(&json!({})), Declared::Module(&Value::Null)).unwrap();
+        assert_eq!(merged.entrypoint.title, "Weekly report");
+        assert!(merged.entrypoint.params.is_empty());
+        assert!(merged.warnings.is_empty());
+    }
+
+    #[test]
+    fn a_script_takes_args_and_its_name_as_title() {
+        let meta = json!({"name": "shelf-check", "description": "Checks shelves", "whenToUse": "Before opening.",
+            "phases": [{"title": "Look"}], "author": "x"});
+        let entrypoint = merge(&file(&json!({})), Declared::Script(&meta)).unwrap().entrypoint;
+        assert_eq!(entrypoint.title, "shelf-check");
+        assert_eq!(entrypoint.description.as_deref(), Some("Checks shelves. Before opening."));
+        assert_eq!(entrypoint.params.len(), 1);
+        assert_eq!((entrypoint.params[0].kind, entrypoint.params[0].required), (ParamType::Json, false));
+        assert_eq!(entrypoint.phases, Some(json!([{"title": "Look"}])));
+        assert_eq!(entrypoint.source, EntrypointSource::Script { file: "main.ts".into() });
+        let meta = json!({"name": "n", "title": "T", "params": {"x": {"type": "integer"}}});
+        let entrypoint = merge(&file(&json!({"argsVerbatim": true})), Declared::Script(&meta)).unwrap().entrypoint;
+        assert_eq!((entrypoint.title.as_str(), entrypoint.params[0].name.as_str()), ("T", "x"));
+        assert!(entrypoint.args_verbatim);
+    }
+
+    #[rstest]
+    #[case("tool:review", "tool-review")]
+    #[case("a b..c", "a-b-c")]
+    fn the_claude_folder_takes_its_ids_from_meta(#[case] name: &str, #[case] id: &str) {
+        let mut candidate =
+            candidate("stem", CandidateSource::File { file: ".claude/workflows/stem.js".into() }, &json!({}));
+        candidate.naming = Naming::Meta;
+        let entrypoint = merge(&candidate, Declared::Script(&json!({ "name": name }))).unwrap().entrypoint;
+        assert_eq!((entrypoint.id.as_str(), entrypoint.title.as_str()), (id, name));
+        let error = merge(&candidate, Declared::Script(&json!({"name": "日本"}))).unwrap_err();
+        assert!(error.message.contains("`meta.name` gives no id"), "{}", error.message);
+    }
+
+    #[test]
+    fn every_fault_of_both_is_in_the_one_error() {
+        let own = json!({"title": 5, "params": {"x": {"type": "select"}, "y": {"type": "odd"}}});
+        let error = merge(&file(&json!({"timeoutSeconds": -1, "draft": "no", "memoryMb": 1})), Declared::Module(&own))
+            .unwrap_err();
+        for words in [
+            "`title` is 5",
+            "parameter `x` is a `select` without",
+            "parameter `y` has the unknown type",
+            "`timeoutSeconds` is -1",
+            "`draft` is \"no\"",
+            "`memoryMb` is 1; it must be a whole number from 8",
+        ] {
+            assert!(error.message.contains(words), "{words}: {}", error.message);
+        }
+        assert_eq!(error.file.as_deref(), Some("main.ts"));
+        assert!(
+            merge(&file(&json!({})), Declared::Module(&json!([1]))).unwrap_err().message.contains("make it an object")
+        );
+    }
+
+    #[test]
+    fn a_key_that_is_nearly_ours_is_warned_of_and_others_are_not() {
+        let merged = merge(&file(&json!({"timeoutSecond": 5, "author": "x"})), Declared::Nothing).unwrap();
+        assert_eq!(merged.warnings, ["`timeoutSecond` in package.json is not known; did you mean `timeoutSeconds`?"]);
+    }
+
+    #[test]
+    fn commands_and_the_dynamic_entrypoint_need_no_source() {
+        let command =
+            candidate("c", CandidateSource::Command { argv: vec!["x".into()] }, &json!({"params": {"a": "string"}}));
+        assert_eq!(merge(&command, Declared::Nothing).unwrap().entrypoint.params.len(), 1);
+        let dynamic = candidate("workflow", CandidateSource::Dynamic, &json!({}));
+        let names: Vec<_> =
+            merge(&dynamic, Declared::Nothing).unwrap().entrypoint.params.into_iter().map(|param| param.name).collect();
+        assert_eq!(names, ["script", "meta", "args"]);
+    }
+
+    #[test]
+    fn of_two_equal_ids_the_first_is_kept_and_the_second_told() {
+        let one = merge(&file(&json!({})), Declared::Nothing).unwrap().entrypoint;
+        let (kept, errors, warnings) = settle_ids(vec![one.clone(), one]);
+        assert_eq!((kept.len(), errors.len(), warnings.len()), (1, 1, 0));
+        assert!(errors[0].message.contains("`main.ts` already has this id"));
+    }
+}

@@ -192,3 +192,154 @@ pub(crate) fn option_titles(param: &Param) -> Vec<String> {
 pub fn empty_schema() -> Value {
     json!({ "type": "object", "properties": {}, "additionalProperties": false })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::{Purpose, read_params};
+    use proptest::prelude::*;
+
+    fn schema(declarations: &Value) -> Value {
+        params_schema(&read_params(declarations, Purpose::Entrypoint).unwrap())
+    }
+
+    #[test]
+    fn a_described_text_is_that_and_nothing_more() {
+        assert_eq!(
+            schema(&json!({"name": {"type": "string", "required": true, "description": "Who to greet"}})).to_string(),
+            r#"{"type":"object","properties":{"name":{"type":"string","description":"Who to greet"}},"required":["name"],"additionalProperties":false}"#
+        );
+        assert_eq!(schema(&json!({})), empty_schema());
+    }
+
+    #[test]
+    fn every_type_has_its_schema() {
+        let schema = schema(&json!({
+            "topic": {"type": "positional", "required": true},
+            "count": {"type": "number", "default": 3, "minimum": 1, "maximum": 9},
+            "whole": {"type": "integer", "minimum": 0},
+            "deep": {"type": "boolean", "default": false},
+            "tags": {"type": "string", "multiple": true, "minLength": 1, "default": ["a"]},
+            "parts": {"type": "checkboxes", "options": ["intro", {"value": "body", "title": "The body"}]},
+            "tone": {"type": "string", "options": ["plain", "warm"], "default": "plain", "title": "Tone"},
+            "day": {"type": "string", "format": "date", "description": "Any day of it"},
+            "at": {"type": "datetime"},
+            "clock": {"type": "time"},
+            "doc": {"type": "file", "description": "The document."},
+            "docs": {"type": "file", "multiple": true},
+            "scores": {"type": "number", "multiple": true},
+            "mail": {"type": "string", "format": "email", "pattern": "@"},
+        }));
+        assert_eq!(
+            schema["properties"],
+            json!({
+                "topic": {"type": "string", "description": "Topic"},
+                "count": {"type": "number", "description": "Count", "minimum": 1, "maximum": 9, "default": 3},
+                "whole": {"type": "integer", "description": "Whole", "minimum": 0},
+                "deep": {"type": "boolean", "description": "Deep", "default": false},
+                "tags": {"type": "array", "description": "Default: \"a\"", "items": {"type": "string", "minLength": 1}},
+                "parts": {"type": "array", "description": "Options: body = The body", "items": {"type": "string", "enum": ["intro", "body"]}},
+                "tone": {"type": "string", "title": "Tone", "description": "Tone", "enum": ["plain", "warm"], "default": "plain"},
+                "day": {"type": "string", "description": "Any day of it. A date, YYYY-MM-DD", "format": "date"},
+                "at": {"type": "string", "description": "A date and time, YYYY-MM-DDTHH:MM:SS, with or without an offset", "format": "date-time"},
+                "clock": {"type": "string", "description": "A time of day, HH:MM or HH:MM:SS"},
+                "doc": {"type": "string", "description": "The document. Absolute path of a file on this machine, at most 50 MB"},
+                "docs": {"type": "array", "description": "Absolute paths of files on this machine, each at most 50 MB", "items": {"type": "string"}},
+                "scores": {"type": "array", "description": "Scores", "items": {"type": "number"}},
+                "mail": {"type": "string", "description": "Format: email", "pattern": "@"}
+            })
+        );
+        let keys: Vec<_> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(
+            keys,
+            [
+                "topic", "count", "whole", "deep", "tags", "parts", "tone", "day", "at", "clock", "doc", "docs",
+                "scores", "mail"
+            ]
+        );
+        assert_eq!(schema["required"], json!(["topic"]));
+    }
+
+    #[test]
+    fn args_of_a_script_have_no_type() {
+        let schema = params_schema(&[crate::merge::args_param()]);
+        let keys: Vec<_> = schema["properties"]["args"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["description"]);
+        assert_eq!(schema.get("required"), None);
+    }
+
+    /// What strict clients and model APIs refuse, looked for at every level.
+    fn lint(schema: &Value, root: bool) {
+        let object = schema.as_object().unwrap();
+        for key in object.keys() {
+            assert!(!["$schema", "$ref", "oneOf", "anyOf", "allOf", "not", "const"].contains(&key.as_str()), "{key}");
+        }
+        if let Some(kind) = object.get("type") {
+            assert!(kind.is_string(), "{kind}");
+            assert_eq!(kind == "array", object.contains_key("items"));
+        }
+        if let Some(items) = object.get("items") {
+            assert!(!object.contains_key("enum") && !object.contains_key("default"));
+            lint(items, false);
+        }
+        assert!(object.get("format").is_none_or(|format| format == "date" || format == "date-time"));
+        if let Some(properties) = object.get("properties").and_then(Value::as_object) {
+            for property in properties.values() {
+                assert!(
+                    property["description"]
+                        .as_str()
+                        .is_some_and(|text| !text.is_empty() && text.len() <= DESCRIPTION_BYTES)
+                );
+                lint(property, false);
+            }
+        }
+        if root {
+            assert_eq!(object["type"], "object");
+            assert_eq!(object["additionalProperties"], false);
+        }
+    }
+
+    #[test]
+    fn the_dynamic_schema_is_as_portable() {
+        lint(&crate::dynamic::schema(), true);
+    }
+
+    fn declaration() -> impl Strategy<Value = Value> {
+        let kinds =
+            ["string", "positional", "number", "integer", "boolean", "checkboxes", "date", "datetime", "time", "file"];
+        (proptest::sample::select(kinds.to_vec()), any::<[bool; 3]>(), "\\PC{0,20}").prop_map(
+            |(kind, [multiple, required, options], text)| {
+                let mut declaration =
+                    json!({"type": kind, "multiple": multiple, "required": required, "description": text});
+                if options && matches!(kind, "string" | "positional" | "checkboxes") {
+                    declaration["options"] = json!([{"value": "one", "title": text}, "two"]);
+                }
+                declaration
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_schema_is_portable_and_admits_what_the_check_admits(
+            declared in proptest::collection::vec(declaration(), 0..6), chosen in any::<[u8; 6]>(),
+        ) {
+            let declarations: Value =
+                declared.iter().enumerate().map(|(index, one)| (format!("p{index}"), one.clone())).collect::<Map<_, _>>().into();
+            let params = read_params(&declarations, Purpose::Entrypoint).unwrap();
+            let schema = params_schema(&params);
+            lint(&schema, true);
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            let candidates = [json!("one"), json!("2026-01-31"), json!("2026-01-31T10:00:00Z"), json!("10:30"), json!(3), json!(true)];
+            let mut input = Map::new();
+            for (param, choice) in params.iter().zip(chosen) {
+                let value = candidates[usize::from(choice) % candidates.len()].clone();
+                input.insert(param.name.clone(), if param.multiple { json!([value]) } else { value });
+            }
+            let input = Value::from(input);
+            if crate::check::check(&params, &input).is_ok() {
+                prop_assert!(validator.is_valid(&input), "{} {}", schema, input);
+            }
+        }
+    }
+}
