@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use model::{Limits, StructureReport};
 use process::standard_streams::ProtocolStreams;
-use runtime::{Executor, Project, StructureCache, WorkerImage};
+use runtime::{Executor, Project, WorkerImage};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -101,21 +101,13 @@ async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams)
     if empty { Exit::Environment as u8 } else { 0 }
 }
 
-/// Makes the structure report, or takes the one that was made before if nothing has changed since.
+/// Finds out what the project offers, and tells what is wrong with it.
 async fn find_structure(
     project: Arc<Project>,
     executor: Executor,
     sender: watch::Sender<Option<Arc<StructureReport>>>,
 ) {
-    let cache = StructureCache::new(&project.folders.data);
-    let report = match cache.load(&project.manifest) {
-        Some(report) => report,
-        None => {
-            let structure = executor.analyse(&project.manifest).await;
-            cache.save(&project.manifest, &structure);
-            structure.report
-        }
-    };
+    let report = executor.analyse_cached(&project.manifest, project.folders.data.join("cache")).await;
     for error in &report.errors {
         tracing::error!("entrypoint `{}` is not served: {}", error.entrypoint, error.message);
     }

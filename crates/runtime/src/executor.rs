@@ -1,12 +1,13 @@
 //! Takes runs in: places, queue, and what all of them share.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use model::{CancelReason, ClientInfo, Entrypoint, Envelope, Limits, Origin, RunId};
+use model::{CancelReason, ClientInfo, Entrypoint, Envelope, Limits, Origin, RunId, StructureReport};
+use project::cache::StructureCache;
 use project::{Faults, Manifest};
 use serde_json::{Map, Value};
 use store::{FirstStatus, NewRun, Owner, RunProject, Store, StoreError};
@@ -16,7 +17,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::context::Project;
 use crate::run::{Drive, RunEvent};
-use crate::structure::Structure;
 use crate::supervisor::{WorkerImage, Workers};
 
 /// How often a process looks whether somebody outside wants one of its runs cancelled.
@@ -161,8 +161,26 @@ impl Executor {
     }
 
     /// Makes the structure report of a project.
-    pub async fn analyse(&self, manifest: &Manifest) -> Structure {
-        crate::structure::analyse(manifest, &self.shared.image, &self.shared.workers).await
+    pub async fn analyse(&self, manifest: &Manifest) -> StructureReport {
+        let discovery = project::discover(manifest);
+        crate::structure::analyse(manifest, discovery, &self.shared.image, &self.shared.workers).await.report
+    }
+
+    /// Returns the structure report that was made before, if nothing has changed since, or makes it. Caches lie in
+    /// `folder`; one that cannot be written is no error.
+    pub async fn analyse_cached(&self, manifest: &Manifest, folder: PathBuf) -> StructureReport {
+        let cache = StructureCache::new(folder, crate::protocol::BUILD);
+        let discovery = project::discover(manifest);
+        if let Some(report) = cache.load(&manifest.root, &discovery) {
+            return report;
+        }
+        let begun_at = model::Clock::now(&model::SystemClock);
+        let candidates = discovery.clone();
+        let made = crate::structure::analyse(manifest, discovery, &self.shared.image, &self.shared.workers).await;
+        if let Err(error) = cache.store(&manifest.root, &candidates, &made.modules, &made.report, begun_at) {
+            tracing::debug!(%error, "the structure report could not be cached");
+        }
+        made.report
     }
 
     /// Checks an input and imports its files. Blocks for as long as the files take to copy.

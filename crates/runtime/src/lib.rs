@@ -7,7 +7,6 @@
 //! Not here: SQL (`store`), the engine itself (`script`), the protocol of clients (`mcp`), how processes are started and
 //! ended (`process`).
 
-mod cache;
 mod context;
 mod executor;
 mod host_calls;
@@ -18,10 +17,8 @@ mod structure;
 mod supervisor;
 mod worker;
 
-pub use cache::StructureCache;
 pub use context::{Folders, ProcessEnvironment, Project};
 pub use executor::{Canceller, Executor, RunHandle, RunRequest, StartError};
 pub use run::RunEvent;
-pub use structure::Structure;
 pub use supervisor::{WorkerImage, Workers};
 pub use worker::{ARGUMENT as WORKER_ARGUMENT, main as worker_main};

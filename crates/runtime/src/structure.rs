@@ -25,9 +25,9 @@ pub struct Structure {
     pub modules: Vec<String>,
 }
 
-/// Makes the structure report of a project.
-pub async fn analyse(manifest: &Manifest, image: &WorkerImage, workers: &Workers) -> Structure {
-    let Discovery { candidates, mut errors, mut warnings } = project::discover(manifest);
+/// Makes the structure report of a project from what discovery found.
+pub async fn analyse(manifest: &Manifest, discovery: Discovery, image: &WorkerImage, workers: &Workers) -> Structure {
+    let Discovery { candidates, mut errors, mut warnings } = discovery;
     warnings.splice(0..0, manifest.warnings.iter().cloned());
     let files: Vec<String> = candidates
         .iter()

@@ -28,7 +28,7 @@ pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
     process::orphans::inherit();
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
-    let report = runtime.block_on(executor.analyse(&project.manifest)).report;
+    let report = runtime.block_on(executor.analyse(&project.manifest));
     let entrypoint = choose(&report, options.entrypoint.as_deref())?;
     let input = input(options, &entrypoint)?;
     let request = Executor::prepare(&project, &entrypoint, input, Origin::Cli).map_err(|faults| {

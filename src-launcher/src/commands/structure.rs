@@ -23,7 +23,7 @@ pub(crate) fn report(manifest: &Manifest) -> Result<StructureReport, Failure> {
     // Nothing is recorded by it.
     let store = open::history(&manifest.root);
     let executor = Executor::new(store, WorkerImage::own(), 1);
-    Ok(runtime.block_on(executor.analyse(manifest)).report)
+    Ok(runtime.block_on(executor.analyse(manifest)))
 }
 
 fn shape(manifest: &Manifest, report: &StructureReport) -> Value {
