@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    CancelReason, CreatedFile, EntrypointSource, Envelope, EnvelopeStatus, ErrorCode, Form, InteractionKind, Limits, Node,
-    NodeKind, NodeStatus, Pending, Report, RunError, RunStatus, TimestampMs,
+    CancelReason, CreatedFile, EntrypointSource, Envelope, EnvelopeStatus, ErrorCode, Limits, Node, NodeKind,
+    NodeStatus, Report, RunError, RunStatus, TimestampMs,
 };
 use script::{CallKind, HostCall, HostError, Job, JobKind, Narration, Stream};
-use serde_json::{Value, json};
-use store::{Durability, Finish, Lease, LogStream, LogWriter, Masker, Store};
+use serde_json::Value;
+use store::{Finish, Lease, LogStream, LogWriter, Masker, Store};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
@@ -31,6 +31,9 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The same when the client is gone.
 const GRACE_GONE: Duration = Duration::from_millis(150);
+
+/// Bytes of output after which it is recorded at once.
+const LOG_BATCH: usize = 64 * 1024;
 
 /// How often what a run wrote and the state of its nodes are recorded while it runs.
 const RECORD: Duration = Duration::from_millis(100);
@@ -133,7 +136,7 @@ impl Drive {
             Ok(()) => self.supervise(&mut running, &switch).await,
             Err(error) => End::failed(RunError::new(ErrorCode::WorkerDied, "the run could not be recorded").with_cause(error.to_string())),
         };
-        running.flush().await;
+        running.finish_logs().await;
         running.nodes.close(end.status);
         drop(place);
         let nodes = std::mem::take(&mut running.nodes.list);
@@ -525,9 +528,17 @@ impl Running {
                 let (store, lease) = (self.store.clone(), self.lease.clone());
                 let files: Vec<store::SourceFile> = modules
                     .into_iter()
-                    .map(|module| store::SourceFile { path: module.path, sha256: module.sha256, text: module.text })
+                    .map(|module| store::SourceFile { path: module.path, text: module.text })
                     .collect();
-                blocking(move || store.keep_sources(&lease, &files)).await.map_err(not_recorded)
+                match blocking(move || store.keep_sources(&lease, &files)).await {
+                    Ok(()) => Ok(()),
+                    // A secret in the code and no key to seal it with: the run goes on, and cannot be resumed.
+                    Err(error @ store::StoreError::Unstorable { .. }) => {
+                        tracing::warn!(run = %self.lease.run(), %error, "the run's code is not kept");
+                        Ok(())
+                    }
+                    Err(error) => Err(not_recorded(error)),
+                }
             }
             FromWorker::Narrate(narration) => {
                 self.narrate(narration).await;
@@ -567,7 +578,7 @@ impl Running {
         if call.kind == CallKind::Secret {
             // From now on its value is masked in all that is recorded.
             let masker: Masker = self.host.masker();
-            self.flush().await;
+            self.finish_logs().await;
             self.store = self.store.masked(masker);
             self.logs = self.store.log_writer(&self.lease);
         }
@@ -581,7 +592,7 @@ impl Running {
         let rows = crate::journal::rows(&call, &delivered);
         let durability = crate::journal::durability(call.kind);
         let (store, lease) = (self.store.clone(), self.lease.clone());
-        blocking(move || store.append_journal(&lease, rows, durability)).await.map_err(not_recorded)?;
+        blocking(move || store.append_journal(&lease, &rows, durability)).await.map_err(not_recorded)?;
         Ok(delivered)
     }
 
@@ -603,7 +614,7 @@ impl Running {
                 let stream = if error { LogStream::Stderr } else { LogStream::Stdout };
                 self.logs.push(stream, at, &format!("{text}\n"));
                 self.unrecorded = true;
-                if self.logs.is_large() {
+                if self.logs.buffered() >= LOG_BATCH {
                     self.flush().await;
                 }
             }
@@ -632,6 +643,15 @@ impl Running {
 
     fn progress(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
         let _ = self.events.try_send(RunEvent::Progress { done, total, message });
+    }
+
+    /// Records everything that was written, also what was held back because a secret might have begun in it.
+    async fn finish_logs(&mut self) {
+        self.flush().await;
+        let mut logs = std::mem::replace(&mut self.logs, self.store.log_writer(&self.lease));
+        if let Err(error) = blocking(move || logs.finish()).await {
+            tracing::error!(run = %self.lease.run(), %error, "what a run wrote could not be recorded");
+        }
     }
 
     /// Records what was written and how the nodes stand. What fails here is told when the run's end is recorded.

@@ -66,7 +66,7 @@ pub async fn analyse(manifest: &Manifest, discovery: Discovery, image: &WorkerIm
             Err(error) => errors.push(error),
         }
     }
-    let (entrypoints, clashes, more) = project::settle_ids(entrypoints);
+    let (entrypoints, clashes, more) = project::merge::settle_ids(entrypoints);
     errors.extend(clashes);
     warnings.extend(more);
     Structure { report: StructureReport { entrypoints, errors, warnings }, modules: modules.into_iter().collect() }

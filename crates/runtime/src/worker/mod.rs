@@ -26,7 +26,7 @@ pub fn main() -> std::io::Result<()> {
     link.say(&FromWorker::Ready { build: BUILD.to_owned() });
     match first {
         Some(ToWorker::Structure(job)) => structure::run(&job, &link),
-        Some(ToWorker::Script(job)) => script::run(*job, &link),
+        Some(ToWorker::Script(job)) => script::run(&job, &link),
         Some(ToWorker::Command(job)) => command::run(&job, &link),
         Some(ToWorker::Deliver(_) | ToWorker::Suspend | ToWorker::TimeOut | ToWorker::Cancel) | None => {}
     }
