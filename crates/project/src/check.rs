@@ -20,24 +20,47 @@ const MOST_FAULTS_OF_A_LIST: usize = 20;
 /// # Errors
 ///
 /// Every fault: each wrong parameter, then each unknown name with the nearest known one.
-pub fn check(params: &[Param], input: &Value) -> Result<Map<String, Value>, Faults> {
-    check_named(params, input, "parameter")
+pub fn check_input(params: &[Param], input: &Value) -> Result<Map<String, Value>, Faults> {
+    check_named(params, input, "parameter", FileValues::Paths)
 }
 
-/// Checks the input of a call of `entrypoint`, as [`check`] does, with what its kind asks for besides: the dynamic
+/// What stands for a file in an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileValues {
+    /// An absolute path.
+    Paths,
+    /// An absolute path, or the handle of a managed file.
+    PathsOrHandles,
+}
+
+/// Checks the input of a call that comes from another run, as [`check_call`] does; its files may be handles of that run.
+///
+/// # Errors
+///
+/// Every fault.
+pub fn check_related_call(entrypoint: &Entrypoint, input: &Value) -> Result<Map<String, Value>, Faults> {
+    check_call_named(entrypoint, input, FileValues::PathsOrHandles)
+}
+
+/// Checks the input of a call of `entrypoint`, as [`check_input`] does, with what its kind asks for besides: the dynamic
 /// entrypoint's own shape, and no NUL character where the values become a program's arguments.
 ///
 /// # Errors
 ///
 /// Every fault.
 pub fn check_call(entrypoint: &Entrypoint, input: &Value) -> Result<Map<String, Value>, Faults> {
+    check_call_named(entrypoint, input, FileValues::Paths)
+}
+
+fn check_call_named(entrypoint: &Entrypoint, input: &Value, files: FileValues) -> Result<Map<String, Value>, Faults> {
+    let check = |params: &[Param]| check_named(params, input, "parameter", files);
     match &entrypoint.source {
         EntrypointSource::Dynamic => {
-            let checked = check(&crate::dynamic::params(), input)?;
+            let checked = check(&crate::dynamic::params())?;
             crate::dynamic::check_shapes(checked)
         }
         EntrypointSource::Command { .. } => {
-            let checked = check(&entrypoint.params, input)?;
+            let checked = check(&entrypoint.params)?;
             let mut faults = Vec::new();
             for (name, value) in &checked {
                 let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
@@ -47,7 +70,7 @@ pub fn check_call(entrypoint: &Entrypoint, input: &Value) -> Result<Map<String, 
             }
             Faults::unless_any(faults, checked)
         }
-        EntrypointSource::Module { .. } | EntrypointSource::Script { .. } => check(&entrypoint.params, input),
+        EntrypointSource::Module { .. } | EntrypointSource::Script { .. } => check(&entrypoint.params),
     }
 }
 
@@ -68,16 +91,16 @@ pub fn check_call_with_files(entrypoint: &Entrypoint, input: &Value) -> Result<M
     }
 }
 
-/// Checks the answer to a form and fills in defaults, as [`check`] does.
+/// Checks the answer to a form and fills in defaults, as [`check_input`] does.
 ///
 /// # Errors
 ///
 /// Every fault.
 pub fn check_answer(form: &Form, answer: &Value) -> Result<Map<String, Value>, Faults> {
-    check_named(&form.fields, answer, "field")
+    check_named(&form.fields, answer, "field", FileValues::Paths)
 }
 
-fn check_named(params: &[Param], input: &Value, noun: &str) -> Result<Map<String, Value>, Faults> {
+fn check_named(params: &[Param], input: &Value, noun: &str, files: FileValues) -> Result<Map<String, Value>, Faults> {
     let whole = |message: String| Err(Faults { faults: vec![Fault::new("", message)] });
     let Some(given) = input.as_object() else {
         return whole(format!("the {noun}s must be an object, not {}", short(input)));
@@ -89,7 +112,7 @@ fn check_named(params: &[Param], input: &Value, noun: &str) -> Result<Map<String
     let mut checked = Map::new();
     for param in params {
         match given.get(&param.name) {
-            Some(value) => match check_param(param, value) {
+            Some(value) => match check_param(param, value, files) {
                 Ok(value) => {
                     checked.insert(param.name.clone(), value);
                 }
@@ -142,7 +165,7 @@ pub fn in_words(param: &Param) -> String {
 }
 
 /// Checks one parameter's value, list or single.
-pub(crate) fn check_param(param: &Param, value: &Value) -> Result<Value, Vec<Fault>> {
+fn check_param(param: &Param, value: &Value, files: FileValues) -> Result<Value, Vec<Fault>> {
     if value.is_null() && param.kind != ParamType::Json {
         let fault = Fault::must_be(&param.name, in_words(param), "null");
         // Clients that fill every key of a schema write `null` for "nothing"; say what to write instead.
@@ -150,7 +173,7 @@ pub(crate) fn check_param(param: &Param, value: &Value) -> Result<Value, Vec<Fau
         return Err(vec![Fault { message: format!("{}{hint}", fault.message), ..fault }]);
     }
     if !param.multiple {
-        return check_value(param, &param.name, value).map_err(|fault| vec![fault]);
+        return check_one(param, &param.name, value, files).map_err(|fault| vec![fault]);
     }
     let Some(items) = value.as_array() else {
         let came = if param.kind == ParamType::Secret { "what came".into() } else { short(value) };
@@ -163,7 +186,7 @@ pub(crate) fn check_param(param: &Param, value: &Value) -> Result<Value, Vec<Fau
     let mut faults = Vec::new();
     let mut checked = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
-        match check_value(param, &format!("{}[{index}]", param.name), item) {
+        match check_one(param, &format!("{}[{index}]", param.name), item, files) {
             Ok(item) => checked.push(item),
             // The first few say it all.
             Err(fault) if faults.len() < MOST_FAULTS_OF_A_LIST => faults.push(fault),
@@ -180,9 +203,17 @@ pub(crate) fn check_param(param: &Param, value: &Value) -> Result<Value, Vec<Fau
     if faults.is_empty() { Ok(Value::Array(checked)) } else { Err(faults) }
 }
 
+/// Checks one value; a handle is taken as it is, since the import looks behind it.
+fn check_one(param: &Param, name: &str, value: &Value, files: FileValues) -> Result<Value, Fault> {
+    let handle = files == FileValues::PathsOrHandles
+        && param.kind == ParamType::File
+        && crate::files::known_ref(value).is_some();
+    if handle { Ok(value.clone()) } else { check_value(param, name, value) }
+}
+
 /// Checks a declared default.
 pub(crate) fn check_default(param: &Param, default: &Value) -> Result<Value, Vec<Fault>> {
-    check_param(param, default)
+    check_param(param, default, FileValues::Paths)
 }
 
 #[cfg(test)]
@@ -203,7 +234,8 @@ mod tests {
 
     #[test]
     fn every_fault_is_named_with_what_came_and_what_is_allowed() {
-        let faults = check(&usual(), &json!({"count": "three", "tone": "loud", "extra": 1, "cuont": 2})).unwrap_err();
+        let faults =
+            check_input(&usual(), &json!({"count": "three", "tone": "loud", "extra": 1, "cuont": 2})).unwrap_err();
         assert_eq!(
             faults.to_string(),
             "`name` is required and missing; it must be a string; `count` must be a whole number of at least 1, not \"three\"; \
@@ -229,7 +261,7 @@ mod tests {
     #[case(json!("a"), "the parameters must be an object, not \"a\"")]
     #[case(json!(null), "the parameters must be an object, not null")]
     fn refused(#[case] input: Value, #[case] words: &str) {
-        let message = check(&usual(), &input).unwrap_err().to_string();
+        let message = check_input(&usual(), &input).unwrap_err().to_string();
         assert!(message.contains(words), "{message}");
     }
 
@@ -240,7 +272,7 @@ mod tests {
             "deep": {"type": "boolean", "default": false}, "tags": {"type": "string", "multiple": true},
             "must": {"type": "string", "required": true, "default": "d"}}),
         );
-        let checked = check(&params, &json!({"tags": ["b"], "topic": "x"})).unwrap();
+        let checked = check_input(&params, &json!({"tags": ["b"], "topic": "x"})).unwrap();
         assert_eq!(Value::from(checked).to_string(), r#"{"topic":"x","count":3,"deep":false,"tags":["b"],"must":"d"}"#);
     }
 
@@ -249,12 +281,12 @@ mod tests {
         let params = params(
             &json!({"n": {"type": "integer", "multiple": true}, "c": {"type": "checkboxes", "options": ["x", "y"]}}),
         );
-        let message = check(&params, &json!({"n": [1, "b", 2, null], "c": ["x", "z"]})).unwrap_err().to_string();
+        let message = check_input(&params, &json!({"n": [1, "b", 2, null], "c": ["x", "z"]})).unwrap_err().to_string();
         assert!(message.contains("`n[1]` must be") && message.contains("`n[3]` must be"), "{message}");
         assert!(message.contains("`c[1]` must be one of \"x\", \"y\", not \"z\""), "{message}");
-        let message = check(&params, &json!({"n": 1, "c": ["x", "x"]})).unwrap_err().to_string();
+        let message = check_input(&params, &json!({"n": 1, "c": ["x", "x"]})).unwrap_err().to_string();
         assert!(message.contains("`n` must be a list") && message.contains("`c` has \"x\" twice"), "{message}");
-        assert_eq!(check(&params, &json!({"n": [1.0]})).unwrap()["n"].to_string(), "[1]");
+        assert_eq!(check_input(&params, &json!({"n": [1.0]})).unwrap()["n"].to_string(), "[1]");
     }
 
     #[test]
@@ -262,9 +294,9 @@ mod tests {
         let params = params(
             &json!({"a": {"type": "string", "minLength": 2, "maxLength": 2}, "b": {"type": "string", "pattern": "^[a-z]+$"}}),
         );
-        assert!(check(&params, &json!({"a": "日本"})).is_ok());
-        assert!(check(&params, &json!({"a": "😀😀"})).is_ok());
-        let message = check(&params, &json!({"a": "x", "b": "A"})).unwrap_err().to_string();
+        assert!(check_input(&params, &json!({"a": "日本"})).is_ok());
+        assert!(check_input(&params, &json!({"a": "😀😀"})).is_ok());
+        let message = check_input(&params, &json!({"a": "x", "b": "A"})).unwrap_err().to_string();
         assert_eq!(
             message,
             "`a` must be at least 2 characters long, not 1 character; `b` must be a text that matches `^[a-z]+$`, not \"A\""
@@ -275,14 +307,14 @@ mod tests {
     fn args_take_any_json_but_not_any_depth() {
         let params = vec![crate::merge::args_param()];
         for args in [json!([1, 2]), json!(null), json!("text"), json!({"a": 1})] {
-            assert_eq!(check(&params, &json!({ "args": args })).unwrap()["args"], args);
+            assert_eq!(check_input(&params, &json!({ "args": args })).unwrap()["args"], args);
         }
-        assert!(check(&params, &json!({})).unwrap().is_empty());
+        assert!(check_input(&params, &json!({})).unwrap().is_empty());
         let mut deep = json!(1);
         for _ in 0..100 {
             deep = json!([deep]);
         }
-        let message = check(&params, &json!({ "args": deep })).unwrap_err().to_string();
+        let message = check_input(&params, &json!({ "args": deep })).unwrap_err().to_string();
         assert!(message.contains("nested more than 100 levels"), "{message}");
     }
 
@@ -300,27 +332,27 @@ mod tests {
     #[test]
     fn a_flood_of_faults_makes_a_short_message() {
         let input: Map<String, Value> = (0..100_000).map(|index| (format!("unknown{index}"), Value::Null)).collect();
-        let message = check(&usual(), &input.into()).unwrap_err().to_string();
+        let message = check_input(&usual(), &input.into()).unwrap_err().to_string();
         assert!(message.len() < 10_000, "{}", message.len());
         assert!(message.ends_with("more"), "{message}");
     }
 
     #[test]
+    fn handles_come_from_runs_only() {
+        let mut entrypoint = crate::merge::tests::module();
+        entrypoint.params = params(&json!({"doc": {"type": "file"}, "more": {"type": "file", "multiple": true}}));
+        let handle = json!({"file": "created/20260828-abcd/a", "name": "a", "size": 1, "mediaType": "text/plain"});
+        let input = json!({"doc": handle, "more": [handle, "/a"]});
+        assert_eq!(Value::from(check_related_call(&entrypoint, &input).unwrap()), input);
+        assert_eq!(check_call(&entrypoint, &input).unwrap_err().faults.len(), 2);
+        assert!(check_related_call(&entrypoint, &json!({"doc": {"file": 1}})).is_err());
+    }
+
+    #[test]
     fn a_program_gets_no_nul_and_the_dynamic_entrypoint_objects() {
-        let mut entrypoint = Entrypoint {
-            id: "main".parse().unwrap(),
-            title: "Main".into(),
-            description: None,
-            draft: false,
-            params: params(&json!({"a": {"type": "string", "multiple": true}})),
-            source: EntrypointSource::Command { argv: vec!["x".into()] },
-            timeout_seconds: None,
-            memory_mb: None,
-            max_result_bytes: None,
-            annotations: model::Annotations::default(),
-            args_verbatim: false,
-            phases: None,
-        };
+        let mut entrypoint = crate::merge::tests::module();
+        entrypoint.params = params(&json!({"a": {"type": "string", "multiple": true}}));
+        entrypoint.source = EntrypointSource::Command { argv: vec!["x".into()] };
         let message = check_call(&entrypoint, &json!({"a": ["b\u{0}"]})).unwrap_err().to_string();
         assert!(message.contains("NUL"), "{message}");
         entrypoint.source = EntrypointSource::Dynamic;

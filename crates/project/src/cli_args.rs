@@ -161,8 +161,8 @@ mod tests {
 
             // Our own reader gives the same input back.
             let read = parse_cli(&params, &args, Path::new("/")).unwrap();
-            let checked = crate::check::check(&params, &read.into()).unwrap();
-            prop_assert_eq!(&Value::from(crate::check::check(&params, &input).unwrap()), &Value::from(checked));
+            let checked = crate::check::check_input(&params, &read.into()).unwrap();
+            prop_assert_eq!(&Value::from(crate::check::check_input(&params, &input).unwrap()), &Value::from(checked));
         }
     }
 }

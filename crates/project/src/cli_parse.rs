@@ -1,5 +1,5 @@
 //! The other way round: what a person typed behind `workflow-code run PROJECT ENTRYPOINT` as an input, to be checked by
-//! [`crate::check`]. Every form that [`crate::cli_args`] writes is read back as what it was.
+//! [`mod@crate::check`]. Every form that [`mod@crate::cli_args`] writes is read back as what it was.
 
 use std::iter::Peekable;
 use std::path::Path;

@@ -438,7 +438,7 @@ fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'))
 }
 
-fn known_ref(value: &Value) -> Option<FileRef> {
+pub(crate) fn known_ref(value: &Value) -> Option<FileRef> {
     value.is_object().then(|| FileRef::deserialize(value).ok()).flatten()
 }
 

@@ -279,7 +279,7 @@ fn file_of(entrypoint: &Entrypoint) -> Option<&str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use rstest::rstest;
     use serde_json::json;
@@ -291,6 +291,11 @@ mod tests {
 
     fn file(settings: &Value) -> Candidate {
         candidate("weekly-report", CandidateSource::File { file: "main.ts".into() }, settings)
+    }
+
+    /// A module without parameters.
+    pub(crate) fn module() -> Entrypoint {
+        merge(&file(&json!({})), Declared::Nothing).unwrap().entrypoint
     }
 
     #[test]

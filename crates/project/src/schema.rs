@@ -1,5 +1,5 @@
 //! The input schema of an MCP tool: the part of JSON Schema that every client and model API takes. It is a hint; the
-//! rules are enforced in [`crate::check`].
+//! rules are enforced in [`mod@crate::check`].
 //!
 //! The root is `{type, properties, required?, additionalProperties}` and nothing else: one `oneOf` or `$schema` there
 //! and some model APIs refuse the whole request. Options are an `enum` (on the elements of a list), their titles stand
@@ -337,7 +337,7 @@ mod tests {
                 input.insert(param.name.clone(), if param.multiple { json!([value]) } else { value });
             }
             let input = Value::from(input);
-            if crate::check::check(&params, &input).is_ok() {
+            if crate::check::check_input(&params, &input).is_ok() {
                 prop_assert!(validator.is_valid(&input), "{} {}", schema, input);
             }
         }

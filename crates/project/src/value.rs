@@ -1,4 +1,4 @@
-//! One value against one parameter: its type, options, bounds and pattern. Lists and whole inputs: [`crate::check`].
+//! One value against one parameter: its type, options, bounds and pattern. Lists and whole inputs: [`mod@crate::check`].
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};

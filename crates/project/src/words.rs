@@ -59,12 +59,11 @@ pub fn cut_at_sentence(text: &str, most: usize) -> String {
     let head = &text[..end];
     let sentence = head
         .char_indices()
-        .filter(|(at, letter)| {
+        .rfind(|(at, letter)| {
             let after = head[at + letter.len_utf8()..].chars().next();
             matches!(letter, '。' | '！' | '？' | '\n')
                 || (matches!(letter, '.' | '!' | '?') && after.is_none_or(char::is_whitespace))
         })
-        .next_back()
         .map(|(at, letter)| at + letter.len_utf8());
     if let Some(sentence) = sentence
         && sentence > most / 2
