@@ -1,2 +1,69 @@
-//! Stub.
-fn main() {}
+//! `workflow-code`: the command line, the headless server, and the worker's main.
+//!
+//! Here: which command was asked for, opening what it needs, and how it reads to a person. What a command does lies in
+//! the crates: projects in `project`, runs in `runtime`, history in `store`, the protocol in `mcp`.
+
+mod cli;
+mod commands;
+mod env_vars;
+mod failure;
+mod logging;
+mod open;
+mod out;
+mod profile;
+mod run_json;
+mod serve;
+mod workflow_server;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::failure::{Exit, Failure};
+use crate::profile::Missing;
+
+fn main() -> ExitCode {
+    // Before anything else: a worker's start is on every call's way.
+    if std::env::args_os().nth(1).is_some_and(|first| first == runtime::WORKER_ARGUMENT) {
+        return match runtime::worker_main() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                out::note(&format!("the worker cannot be started: {error}"));
+                ExitCode::from(Exit::Environment as u8)
+            }
+        };
+    }
+    let cli = Cli::parse();
+    match run(&cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            out::failure(&failure);
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<u8, Failure> {
+    let profile = cli.profile.as_deref();
+    if let Some(id) = &cli.workflow_mcp {
+        return Ok(serve::workflow(&cli.serve, || {
+            open::registered(id, &profile::open(profile, Missing::Refuse)?)
+        }));
+    }
+    match &cli.command {
+        None => commands::window::open(),
+        Some(Command::Mcp(mcp)) => {
+            // A relative folder option is bad usage, whatever else is wrong.
+            open::folders(&mcp.folders, "")?;
+            Ok(serve::workflow(&mcp.serve, || open::folder(&mcp.workflow_dir, &mcp.folders)))
+        }
+        Some(Command::Run(run)) => commands::run::run(run, profile),
+        Some(Command::Structure(structure)) => commands::structure::run(structure),
+        Some(Command::Init(init)) => commands::init::run(init),
+        Some(Command::Projects(projects)) => commands::projects::run(projects, profile),
+        Some(Command::Config(config)) => commands::config::run(config, profile),
+        Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
+        Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
+    }
+}

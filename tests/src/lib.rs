@@ -1,1 +1,9 @@
-//! Stub.
+//! What end-to-end tests share: a home of their own, the real executable, a protocol client, a census of processes.
+//!
+//! Nothing here touches the user's home, the network or the test process's environment.
+
+mod client;
+mod environment;
+
+pub use client::{Answer, Client, ClientOptions, Opening};
+pub use environment::{Environment, Finished, executable};

@@ -1,2 +1,40 @@
-//! Stub.
-fn main() {}
+//! The tasks of this repository. `cargo xtask --help` lists them.
+#![expect(clippy::print_stdout, reason = "tasks speak to whoever runs them")]
+
+mod run;
+mod shell;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The tasks of this repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", disable_help_subcommand = true)]
+struct Tasks {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Build, register the sample project, make one real call and show what was recorded
+    Run,
+    /// Format, lints and every test; what CI runs
+    Test(test::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Tasks::parse().task {
+        Task::Run => run::run(),
+        Task::Test(options) => test::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            println!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -117,10 +117,8 @@ impl RunId {
     /// asks for a longer one rather than collide.
     #[must_use]
     pub fn generate(now: TimestampMs, length: usize, ids: &dyn IdSource) -> Self {
-        let date = jiff::Timestamp::from_millisecond(now).map_or_else(
-            |_| String::from("19700101"),
-            |at| at.strftime("%Y%m%d").to_string(),
-        );
+        let date = jiff::Timestamp::from_millisecond(now)
+            .map_or_else(|_| String::from("19700101"), |at| at.strftime("%Y%m%d").to_string());
         Self(format!("{date}-{}", letters(length.clamp(4, 32), ids)))
     }
 }

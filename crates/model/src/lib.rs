@@ -7,6 +7,7 @@
 //! Every other crate may depend on this one; it depends on none of them.
 
 mod clock;
+mod depth;
 mod entrypoint;
 mod envelope;
 mod error;
@@ -18,9 +19,10 @@ mod report;
 mod run;
 
 pub use clock::{Clock, IdSource, ManualClock, SeededIds, SystemClock, SystemIds, TimestampMs, format_timestamp};
+pub use depth::within_depth;
 pub use entrypoint::{Annotations, Entrypoint, EntrypointSource, StructureError, StructureReport};
 pub use envelope::{CreatedFile, Envelope, EnvelopeStatus, OutputTruncated, Pending, PendingField};
-pub use error::{ErrorCode, RunError};
+pub use error::{ErrorCode, RunError, with_causes};
 pub use form::{Answer, AnswerAction, Form, Interaction, InteractionKind};
 pub use ids::{EntrypointId, IdError, ProjectId, RunId};
 pub use limits::Limits;

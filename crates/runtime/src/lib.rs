@@ -1,1 +1,24 @@
-//! Stub.
+//! The executor: each run in a worker process of its own, from queue to result.
+//!
+//! Here: [`Executor`], which takes runs in and sees them through; `run`, one run from its worker's start to its recorded
+//! end; `supervisor` and `worker`, the two ends of the pipe, and [`protocol`], what goes through it; `host_calls`, what a
+//! script may ask for; `structure`, the report of what a project offers.
+//!
+//! Not here: SQL (`store`), the engine itself (`script`), the protocol of clients (`mcp`), how processes are started and
+//! ended (`process`).
+
+mod context;
+mod executor;
+mod host_calls;
+mod journal;
+pub mod protocol;
+mod run;
+mod structure;
+mod supervisor;
+mod worker;
+
+pub use context::{Folders, ProcessEnvironment, Project};
+pub use executor::{Canceller, Executor, RunHandle, RunRequest, StartError};
+pub use run::RunEvent;
+pub use supervisor::{WorkerImage, Workers};
+pub use worker::{ARGUMENT as WORKER_ARGUMENT, main as worker_main};

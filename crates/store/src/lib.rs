@@ -1,1 +1,56 @@
-//! Stub.
+//! The one crate that knows SQL.
+//!
+//! Here: the registry of projects and the history of runs ([`Store`]: rows, bodies, stages, logs, nodes, journal,
+//! questions and answers, code kept for resuming, change feed, retention), and what workflows keep between runs
+//! ([`DataStore`]: key-value pairs, PersistentValues, knowledge). Whatever is recorded is masked here, at the door.
+//!
+//! Not here: what a project is (`project`), starting and watching processes (`process`, `runtime`), where databases lie
+//! and who opens them (the launcher), keys (`secrets`; a [`Sealer`] is handed in).
+//!
+//! Everything is synchronous. A [`Store`] is cheap to clone and shared by threads: one thread writes, in short
+//! `BEGIN IMMEDIATE` transactions, and queries have connections of their own. Nothing is opened and no thread started
+//! before it is needed.
+
+mod body;
+mod changes;
+mod connection;
+mod data;
+mod database;
+mod error;
+mod files;
+mod interactions;
+mod journal;
+mod lock_holder;
+mod logs;
+mod mask;
+mod nodes;
+mod owner;
+mod registry;
+mod retention;
+mod runs;
+mod schema;
+mod seed;
+mod sources;
+mod store;
+mod text;
+mod writer;
+
+pub use body::Sealer;
+pub use changes::{Change, ChangeWatch, Changes};
+pub use data::{DataStore, Knowledge, KnowledgeHit, KvEntry, NewKnowledge, Versioned};
+pub use database::Create;
+pub use error::{Result, StoreError};
+pub use interactions::{Answered, NewAnswer, NewQuestion, OpenQuestion, Question};
+pub use journal::{Journal, JournalHeader, JournalKind, JournalRow, NewJournalRow};
+pub use logs::{LeftOut, LogEntry, LogPage, LogStream, LogWriter};
+pub use mask::{MASK, MaskStream, Masker};
+pub use owner::Owner;
+pub use registry::{Added, AddedHow, NewProject, Project, ProjectKind, Relation};
+pub use retention::{Pruned, Retention};
+pub use runs::{
+    CancelOutcome, Finish, FirstStatus, Lease, NewRun, RunFilter, RunProject, RunRecord, RunSummary, Signals, Stage,
+    Taken,
+};
+pub use seed::{Seeding, seed_runs};
+pub use sources::SourceFile;
+pub use store::{Durability, Store, StoreOptions};

@@ -1,0 +1,201 @@
+//! The guard in front of the protocol library.
+//!
+//! rmcp 3.11 drops, misreads or exits on some of what clients do. The guard sees every line first and answers those
+//! itself; what it passes on is a well-formed message with an id that is not in use.
+//!
+//! | what comes | what the library does | what happens here |
+//! | --- | --- | --- |
+//! | end of input with calls in flight | waits 5 s for them | raises `gone` at once |
+//! | a notification or response first | ends the process | dropped |
+//! | a line over the limit | dropped silently, the caller hangs | -32600 with its id |
+//! | no JSON, a batch, an unusable id | ignored, or answered without id | -32700 or -32600 |
+//! | an id that is in flight already | the first answer is lost | the second is refused with -32600 |
+//! | a request before any opening | an error that names one way in | -32602 naming both |
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::lines::{Line, Output, OutputClosed};
+use crate::message::{self, BadLine, INVALID_PARAMS, INVALID_REQUEST, Kind, Message};
+
+/// `_meta` key under which a request of 2026-07-28 names its protocol revision.
+pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The transport the protocol library reads and writes through.
+#[derive(Debug)]
+pub struct Guard {
+    lines: mpsc::Receiver<Line>,
+    output: Output,
+    gone: CancellationToken,
+    opened: bool,
+    in_flight: HashSet<String>,
+    line_limit: usize,
+    max_depth: usize,
+}
+
+impl Guard {
+    /// Sets the guard between `lines` and `output`. `gone` is raised at the end of input.
+    #[must_use]
+    pub fn new(
+        lines: mpsc::Receiver<Line>,
+        output: Output,
+        gone: CancellationToken,
+        line_limit: usize,
+        max_depth: usize,
+    ) -> Self {
+        Self { lines, output, gone, opened: false, in_flight: HashSet::new(), line_limit, max_depth }
+    }
+
+    async fn answer(&self, bad: &BadLine) {
+        // A peer that does not read any more has raised `gone` already.
+        let _ = self.output.send(message::error_line(bad)).await;
+    }
+
+    /// Takes a message that is well-formed JSON-RPC: passes it on, drops it, or says what to answer.
+    fn admit(&mut self, message: Message) -> Result<Option<ClientJsonRpcMessage>, BadLine> {
+        match message.kind {
+            Kind::Notification | Kind::Response if !self.opened => {
+                tracing::debug!(method = message.method(), "dropped, since it came before the first request");
+                return Ok(None);
+            }
+            Kind::Response => {}
+            Kind::Notification => {
+                if message.method() == "notifications/cancelled"
+                    && let Some(id) = message.value.pointer("/params/requestId")
+                {
+                    // Its answer is suppressed, so the id is free again.
+                    self.in_flight.remove(&id.to_string());
+                }
+            }
+            Kind::Request => {
+                self.check_opening(&message)?;
+                if !self.in_flight.insert(message.id().to_string()) {
+                    return Err(BadLine {
+                        id: message.id(),
+                        code: INVALID_REQUEST,
+                        message: format!("Invalid request: id {} is in flight already", message.id()),
+                    });
+                }
+            }
+        }
+        let (kind, id) = (message.kind, message.id());
+        match serde_json::from_value(message.value) {
+            Ok(parsed) => Ok(Some(parsed)),
+            Err(error) if kind == Kind::Request => {
+                self.in_flight.remove(&id.to_string());
+                Err(BadLine { id, code: INVALID_REQUEST, message: format!("Invalid request: {error}") })
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a message that fits nothing was dropped");
+                Ok(None)
+            }
+        }
+    }
+
+    fn check_opening(&mut self, message: &Message) -> Result<(), BadLine> {
+        let method = message.method();
+        let modern = message.meta(META_VERSION).is_some();
+        if !self.opened && !modern && !matches!(method, "initialize" | "ping" | "server/discover") {
+            return Err(BadLine {
+                id: message.id(),
+                code: INVALID_PARAMS,
+                message: format!(
+                    "`{method}` came before the connection was opened: send `initialize` first (2025-11-25 and older), \
+                     or put `{META_VERSION}` and the other required keys into `params._meta` of every request (2026-07-28)"
+                ),
+            });
+        }
+        // A probe by `server/discover` or `ping` leaves both ways open.
+        if method == "initialize" || (modern && method != "server/discover") {
+            self.opened = true;
+        }
+        Ok(())
+    }
+}
+
+impl Transport<RoleServer> for Guard {
+    type Error = OutputClosed;
+
+    fn name() -> Cow<'static, str> {
+        "guard".into()
+    }
+
+    fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = Result<(), OutputClosed>> + Send + 'static {
+        let id = match &item {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        if let Some(id) = id.and_then(|id| serde_json::to_string(id).ok()) {
+            self.in_flight.remove(&id);
+        }
+        let line = serde_json::to_vec(&item);
+        let output = self.output.clone();
+        async move {
+            match line {
+                Ok(line) => output.send(line).await,
+                Err(error) => {
+                    tracing::error!(%error, "a message could not be written as JSON");
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let Some(line) = self.lines.recv().await else {
+                self.gone.cancel();
+                return None;
+            };
+            let read = match line {
+                Line::TooLong(beginning) => Err(message::too_long(&beginning, self.line_limit)),
+                Line::Whole(line) => message::read(&line, self.max_depth),
+            };
+            let admitted = match read {
+                Ok(None) => continue,
+                Ok(Some(message)) => self.admit(message),
+                Err(bad) => Err(bad),
+            };
+            match admitted {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(bad) => self.answer(&bad).await,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), OutputClosed> {
+        self.lines.close();
+        Ok(())
+    }
+}
+
+/// Tells whether a method is one that some revision of the protocol has. The library hands requests whose parameters
+/// do not fit to the handler of unknown methods.
+pub(crate) fn is_known_method(method: &str) -> bool {
+    matches!(
+        method,
+        "initialize"
+            | "server/discover"
+            | "ping"
+            | "tools/list"
+            | "tools/call"
+            | "resources/list"
+            | "resources/templates/list"
+            | "resources/read"
+            | "logging/setLevel"
+    )
+}
+
+/// Reads `params` of a request by hand, for what the library's types do not carry.
+pub(crate) fn value_of<T: serde::Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}

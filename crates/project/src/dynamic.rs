@@ -1,0 +1,94 @@
+//! The dynamic entrypoint, which takes an orchestration script with each call: `{script, meta, args?}`. What is inside
+//! `meta` is checked where the script is started; here its outer shape is.
+
+use model::{Param, ParamType};
+use serde_json::{Map, Value, json};
+
+use crate::fault::{Fault, Faults};
+use crate::json::short;
+
+/// The parameters of the dynamic entrypoint.
+#[must_use]
+pub fn params() -> Vec<Param> {
+    let param = |name: &str, kind, required| Param {
+        name: name.into(),
+        kind,
+        required,
+        multiple: false,
+        default: None,
+        title: None,
+        description: None,
+        options: Vec::new(),
+        minimum: None,
+        maximum: None,
+        min_length: None,
+        max_length: None,
+        pattern: None,
+        format: None,
+    };
+    vec![
+        param("script", ParamType::String, true),
+        param("meta", ParamType::Json, true),
+        param("args", ParamType::Json, false),
+    ]
+}
+
+/// The input schema of the dynamic entrypoint.
+#[must_use]
+pub fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "script": {
+                "type": "string",
+                "description": "The body of an orchestration script: JavaScript with top-level await and return"
+            },
+            "meta": {
+                "type": "object",
+                "description": "Who the script is",
+                "properties": {
+                    "name": { "type": "string", "description": "A short name in kebab-case" },
+                    "description": { "type": "string", "description": "What the script does, in one line" },
+                    "whenToUse": { "type": "string", "description": "When it applies" },
+                    "phases": {
+                        "type": "array",
+                        "description": "The phases it will announce",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "title": { "type": "string", "description": "The phase's title" },
+                                "detail": { "type": "string", "description": "What happens in it" },
+                                "provider": { "type": "string", "description": "Its agents' provider" },
+                                "model": { "type": "string", "description": "Its agents' model" }
+                            },
+                            "required": ["title"],
+                            "additionalProperties": false
+                        }
+                    }
+                },
+                "required": ["name", "description"],
+                "additionalProperties": false
+            },
+            "args": {
+                "type": "object",
+                "description": "What the script gets as args; a bare list is wrapped in a field",
+                "additionalProperties": true
+            }
+        },
+        "required": ["script", "meta"],
+        "additionalProperties": false
+    })
+}
+
+/// Checks that `meta` and `args` are objects.
+pub(crate) fn check_shapes(input: Map<String, Value>) -> Result<Map<String, Value>, Faults> {
+    let mut faults = Vec::new();
+    for name in ["meta", "args"] {
+        if let Some(value) = input.get(name)
+            && !value.is_object()
+        {
+            faults.push(Fault::must_be(name, "an object", short(value)));
+        }
+    }
+    Faults::unless_any(faults, input)
+}

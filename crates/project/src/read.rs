@@ -1,0 +1,192 @@
+//! Opening and reading files of which nothing is known: a name may stand for a pipe, a device or a huge file, and may
+//! be exchanged between the look and the opening.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing is there.
+    #[error("`{path}` does not exist", path = path.display())]
+    NotFound {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Something else than a regular file is there.
+    #[error("`{path}` is {kind}, not a regular file", path = path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+        /// What it is, with its article: `a folder`, `a named pipe`.
+        kind: &'static str,
+    },
+    /// The file is larger than what is read.
+    #[error("`{path}` is larger than {limit} bytes", path = path.display())]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The file under the path was exchanged between the look and the opening.
+    #[error("`{path}` was exchanged while it was opened", path = path.display())]
+    Exchanged {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    #[error("`{path}` cannot be read", path = path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+impl ReadError {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        // `ENOTDIR` (a file where a folder should be) means the same to whoever wrote the path.
+        if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
+            Self::NotFound { path: path.to_owned() }
+        } else {
+            Self::Io { path: path.to_owned(), source }
+        }
+    }
+
+    /// Tells whether nothing was there to read.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound { .. })
+    }
+}
+
+/// Names what a path that is no regular file is.
+pub(crate) fn kind_of(metadata: &Metadata) -> &'static str {
+    let kind = metadata.file_type();
+    if kind.is_dir() {
+        return "a folder";
+    }
+    if kind.is_symlink() {
+        return "a link";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a named pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+        if kind.is_block_device() || kind.is_char_device() {
+            return "a device";
+        }
+    }
+    "no ordinary file"
+}
+
+/// Tells whether two looks saw the same file.
+#[cfg(unix)]
+pub(crate) fn same_file(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    one.dev() == other.dev() && one.ino() == other.ino()
+}
+
+/// Tells whether two looks saw the same file. Without inode numbers, size and times have to do.
+#[cfg(not(unix))]
+pub(crate) fn same_file(one: &Metadata, other: &Metadata) -> bool {
+    one.len() == other.len() && one.modified().ok() == other.modified().ok()
+}
+
+/// Opens a regular file without ever blocking and without following a link at its end. A device is never opened:
+/// the opening alone can do something.
+pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), ReadError> {
+    let seen = std::fs::symlink_metadata(path).map_err(|source| ReadError::io(path, source))?;
+    if !seen.is_file() {
+        return Err(ReadError::NotRegular { path: path.to_owned(), kind: kind_of(&seen) });
+    }
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        // Between the look and the opening a pipe may have taken the file's place: O_NONBLOCK opens it at once,
+        // and the look at the descriptor refuses it.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
+    }
+    let file = options.open(path).map_err(|source| ReadError::io(path, source))?;
+    let opened = file.metadata().map_err(|source| ReadError::io(path, source))?;
+    if !opened.is_file() {
+        return Err(ReadError::NotRegular { path: path.to_owned(), kind: kind_of(&opened) });
+    }
+    if !same_file(&seen, &opened) {
+        return Err(ReadError::Exchanged { path: path.to_owned() });
+    }
+    Ok((file, opened))
+}
+
+/// Reads a whole regular file of at most `limit` bytes. Links are followed; what they lead to must be a regular file.
+pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let resolved = path.canonicalize().map_err(|source| ReadError::io(path, source))?;
+    // The path in an error is the one that was asked for, since that is the one a person knows.
+    let named = |error: ReadError| match error {
+        ReadError::NotFound { .. } => ReadError::NotFound { path: path.to_owned() },
+        ReadError::NotRegular { kind, .. } => ReadError::NotRegular { path: path.to_owned(), kind },
+        ReadError::TooLarge { limit, .. } => ReadError::TooLarge { path: path.to_owned(), limit },
+        ReadError::Exchanged { .. } => ReadError::Exchanged { path: path.to_owned() },
+        ReadError::Io { source, .. } => ReadError::Io { path: path.to_owned(), source },
+    };
+    let (file, _) = open_regular(&resolved).map_err(named)?;
+    read_open(file, path, limit)
+}
+
+/// Reads an open file of at most `limit` bytes; a file that grows meanwhile does not get past the limit.
+pub(crate) fn read_open(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|source| ReadError::io(path, source))?;
+    if bytes.len() as u64 > limit {
+        return Err(ReadError::TooLarge { path: path.to_owned(), limit });
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+        let error = read_bounded(&path, 10).unwrap_err();
+        assert!(matches!(error, ReadError::NotRegular { kind: "a named pipe", .. }), "{error:?}");
+    }
+
+    #[test]
+    fn the_limit_is_exact() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, b"12345").unwrap();
+        assert_eq!(read_bounded(&path, 5).unwrap(), b"12345");
+        assert!(matches!(read_bounded(&path, 4).unwrap_err(), ReadError::TooLarge { limit: 4, .. }));
+    }
+
+    #[test]
+    fn an_endless_device_is_no_file() {
+        let error = read_bounded(Path::new("/dev/zero"), 10).unwrap_err();
+        assert!(matches!(error, ReadError::NotRegular { kind: "a device", .. }), "{error:?}");
+    }
+
+    #[test]
+    fn a_missing_file_is_said_to_be_missing_under_its_own_name() {
+        let error = read_bounded(Path::new("/nowhere/at/all"), 10).unwrap_err();
+        assert!(error.is_not_found());
+        assert_eq!(error.to_string(), "`/nowhere/at/all` does not exist");
+    }
+}

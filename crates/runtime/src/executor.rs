@@ -1,0 +1,348 @@
+//! Takes runs in: places, queue, and what all of them share.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use model::{CancelReason, ClientInfo, Entrypoint, Envelope, Limits, Origin, RunId, StructureReport};
+use project::cache::StructureCache;
+use project::{Faults, Manifest};
+use serde_json::{Map, Value};
+use store::{FirstStatus, NewRun, Owner, RunProject, Store, StoreError};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::context::Project;
+use crate::run::{Drive, RunEvent};
+use crate::supervisor::{WorkerImage, Workers};
+
+/// How often a process looks whether somebody outside wants one of its runs cancelled.
+const WATCH: Duration = Duration::from_millis(100);
+
+/// Starts runs and sees them to their end.
+#[derive(Debug, Clone)]
+pub struct Executor {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    pub(crate) image: WorkerImage,
+    pub(crate) workers: Workers,
+    pub(crate) owner: Owner,
+    places: Arc<Semaphore>,
+    queued: AtomicUsize,
+    running: Mutex<HashMap<RunId, CancelSwitch>>,
+    tasks: TaskTracker,
+    /// Raised when this process is to end.
+    pub(crate) ending: CancellationToken,
+}
+
+/// Asks one run to end; the first reason counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CancelSwitch {
+    reason: Arc<Mutex<Option<CancelReason>>>,
+    token: CancellationToken,
+}
+
+impl CancelSwitch {
+    pub(crate) fn cancel(&self, reason: CancelReason) {
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        self.token.cancel();
+    }
+
+    pub(crate) async fn cancelled(&self) -> CancelReason {
+        self.token.cancelled().await;
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(CancelReason::ClientGone)
+    }
+}
+
+/// A run to be started. Made by [`Executor::prepare`], which has checked the input.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// The project.
+    pub project: Arc<Project>,
+    /// The entrypoint.
+    pub entrypoint: Entrypoint,
+    /// The input as it came.
+    pub raw_input: Value,
+    /// The input with defaults filled in and files imported.
+    pub input: Map<String, Value>,
+    /// The input as command line arguments.
+    pub cli_args: Vec<String>,
+    /// Where it is started.
+    pub origin: Origin,
+    /// The program that asks for it.
+    pub client: Option<ClientInfo>,
+    /// The run that starts it.
+    pub parent: Option<RunId>,
+}
+
+/// A run that was taken in.
+#[derive(Debug)]
+pub struct RunHandle {
+    /// Its id, once it is recorded; absent when it was refused.
+    pub run_id: Option<RunId>,
+    /// What happens, until it ends. Need not be listened to.
+    pub events: mpsc::Receiver<RunEvent>,
+    /// Its end.
+    pub result: oneshot::Receiver<Envelope>,
+    cancel: CancelSwitch,
+}
+
+impl RunHandle {
+    /// Asks the run to end. Does nothing to one that has.
+    pub fn cancel(&self, reason: CancelReason) {
+        self.cancel.cancel(reason);
+    }
+
+    /// Returns what asks the run to end, for somebody else to hold.
+    #[must_use]
+    pub fn canceller(&self) -> Canceller {
+        Canceller(self.cancel.clone())
+    }
+}
+
+/// Asks one run to end.
+#[derive(Debug, Clone)]
+pub struct Canceller(CancelSwitch);
+
+impl Canceller {
+    /// Asks the run to end.
+    pub fn cancel(&self, reason: CancelReason) {
+        self.0.cancel(reason);
+    }
+}
+
+/// Why a run was not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The run could not be recorded, so it was not started.
+    #[error("the call could not be recorded")]
+    Store(#[from] StoreError),
+    /// More calls than [`Limits::QUEUED_CALLS`] wait already.
+    #[error("{} calls wait already; try again when some have ended", Limits::QUEUED_CALLS)]
+    Busy,
+}
+
+impl Executor {
+    /// Makes an executor that records in `store` and runs at most `most` workers side by side.
+    #[must_use]
+    pub fn new(store: Store, image: WorkerImage, most: usize) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                store,
+                image,
+                workers: Workers::default(),
+                owner: Owner::current(),
+                places: Arc::new(Semaphore::new(most.max(1))),
+                queued: AtomicUsize::new(0),
+                running: Mutex::default(),
+                tasks: TaskTracker::new(),
+                ending: CancellationToken::new(),
+            }),
+        }
+    }
+
+    /// How many workers run side by side unless an option says otherwise: 4, or twice the processors.
+    #[must_use]
+    pub fn default_places() -> usize {
+        std::thread::available_parallelism().map_or(4, |cores| (cores.get() * 2).max(4))
+    }
+
+    /// The store that runs are recorded in.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
+    /// Makes the structure report of a project.
+    pub async fn analyse(&self, manifest: &Manifest) -> StructureReport {
+        let discovery = project::discover(manifest);
+        crate::structure::analyse(manifest, discovery, &self.shared.image, &self.shared.workers).await.report
+    }
+
+    /// Returns the structure report that was made before, if nothing has changed since, or makes it. Caches lie in
+    /// `folder`; one that cannot be written is no error.
+    pub async fn analyse_cached(&self, manifest: &Manifest, folder: PathBuf) -> StructureReport {
+        let cache = StructureCache::new(folder, crate::protocol::BUILD);
+        let discovery = project::discover(manifest);
+        if let Some(report) = cache.load(&manifest.root, &discovery) {
+            return report;
+        }
+        let begun_at = model::Clock::now(&model::SystemClock);
+        let candidates = discovery.clone();
+        let made = crate::structure::analyse(manifest, discovery, &self.shared.image, &self.shared.workers).await;
+        if let Err(error) = cache.store(&manifest.root, &candidates, &made.modules, &made.report, begun_at) {
+            tracing::debug!(%error, "the structure report could not be cached");
+        }
+        made.report
+    }
+
+    /// Checks an input and imports its files. Blocks for as long as the files take to copy.
+    ///
+    /// # Errors
+    ///
+    /// Every fault of the input. No run began.
+    pub fn prepare(project: &Arc<Project>, entrypoint: &Entrypoint, raw_input: Value, origin: Origin) -> Result<RunRequest, Faults> {
+        let mut input = project::check_call(entrypoint, &raw_input)?;
+        let files = project.managed_files();
+        files.import_all(&entrypoint.params, &mut input)?;
+        let paths = files.with_paths(&entrypoint.params, &input)?;
+        let cli_args = project::cli_args(&entrypoint.params, &paths)?;
+        Ok(RunRequest {
+            project: Arc::clone(project),
+            entrypoint: entrypoint.clone(),
+            raw_input,
+            input,
+            cli_args,
+            origin,
+            client: None,
+            parent: None,
+        })
+    }
+
+    /// Takes a run in: records it, and starts it when there is a place.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Busy`] when too many wait, or that it could not be recorded.
+    pub async fn start(&self, request: RunRequest) -> Result<RunHandle, StartError> {
+        let shared = &self.shared;
+        let place = Arc::clone(&shared.places).try_acquire_owned().ok();
+        if place.is_none() && shared.queued.fetch_add(1, Ordering::SeqCst) >= Limits::QUEUED_CALLS {
+            shared.queued.fetch_sub(1, Ordering::SeqCst);
+            return Err(StartError::Busy);
+        }
+        let new = NewRun {
+            project: run_project(&request.project),
+            entrypoint_id: request.entrypoint.id.clone(),
+            entrypoint_title: request.entrypoint.title.clone(),
+            origin: request.origin,
+            client: request.client.clone(),
+            input: request.raw_input.clone(),
+            cli_args: request.cli_args.clone(),
+            parent: request.parent.clone(),
+            owner: shared.owner.clone(),
+            launch: request.project.launch_options(),
+            status: if place.is_some() { FirstStatus::Running } else { FirstStatus::Queued },
+        };
+        let drive = Drive::new(Arc::clone(shared), request);
+        let store = drive.store();
+        let created = blocking(move || store.create_run(&new)).await;
+        let lease = match created {
+            Ok(lease) => lease,
+            Err(error) => {
+                if place.is_none() {
+                    shared.queued.fetch_sub(1, Ordering::SeqCst);
+                }
+                return Err(error.into());
+            }
+        };
+        let run_id = lease.run().clone();
+        let (events, receiver) = mpsc::channel(crate::run::WAITING_EVENTS);
+        let (sender, result) = oneshot::channel();
+        let cancel = CancelSwitch::default();
+        self.watch(&run_id, &cancel);
+        let task = shared.clone();
+        let switch = cancel.clone();
+        let id = run_id.clone();
+        shared.tasks.spawn(async move {
+            let envelope = match place {
+                Some(place) => drive.run(lease, place, events, switch).await,
+                None => {
+                    let waited = tokio::select! {
+                        place = Arc::clone(&task.places).acquire_owned() => place.ok(),
+                        _ = switch.cancelled() => None,
+                        () = task.ending.cancelled() => None,
+                    };
+                    task.queued.fetch_sub(1, Ordering::SeqCst);
+                    match waited {
+                        Some(place) => drive.run(lease, place, events, switch).await,
+                        None => drive.cancelled_in_queue(lease, switch).await,
+                    }
+                }
+            };
+            task.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            // Nobody may be listening any more.
+            let _ = sender.send(envelope);
+        });
+        Ok(RunHandle { run_id: Some(run_id), events: receiver, result, cancel })
+    }
+
+    /// Has a run's wish to be cancelled, uttered by another process, looked for. One task looks for all runs, and only
+    /// while there are any.
+    fn watch(&self, run: &RunId, cancel: &CancelSwitch) {
+        let mut running = self.shared.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = running.is_empty();
+        running.insert(run.clone(), cancel.clone());
+        drop(running);
+        if first {
+            let shared = Arc::clone(&self.shared);
+            tokio::spawn(async move { shared.look_for_signals().await });
+        }
+    }
+
+    /// Ends everything that runs, records it as `client_gone`, and returns when nothing of it is left.
+    pub async fn end(&self) {
+        self.shared.ending.cancel();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
+        let workers = self.shared.workers.clone();
+        let _ = tokio::task::spawn_blocking(move || workers.kill_all()).await;
+    }
+}
+
+impl Shared {
+    async fn look_for_signals(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(WATCH).await;
+            let runs: Vec<RunId> = self.running.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
+            if runs.is_empty() {
+                // The next run starts another look-out, under the same lock that saw it empty.
+                return;
+            }
+            let store = self.store.clone();
+            let wishes = blocking(move || {
+                runs.into_iter()
+                    .filter_map(|run| {
+                        let signals = store.signals(&run).ok()?;
+                        Some((run, signals.cancel?))
+                    })
+                    .collect::<Vec<_>>()
+            })
+            .await;
+            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            for (run, reason) in wishes {
+                if let Some(switch) = running.get(&run) {
+                    switch.cancel(reason);
+                }
+            }
+        }
+    }
+}
+
+fn run_project(project: &Project) -> RunProject {
+    RunProject {
+        id: project.id.clone(),
+        uuid: Some(project.manifest.uuid.clone()),
+        title: project.title.clone(),
+        path: Path::new(&project.manifest.root).to_owned(),
+    }
+}
+
+/// Runs what may wait for a disk on a thread where that harms nobody.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        // It panicked, or the runtime is going away under us.
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => std::future::pending().await,
+        },
+    }
+}

@@ -1,0 +1,252 @@
+//! What a script may ask for, done on its behalf: keys and values, knowledge, files, environment.
+//!
+//! Every call blocks its own thread and nobody else's. Errors are ordinary ones that a script may catch.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use model::{CreatedFile, IdSource, Limits, RunId, SystemIds, TimestampMs};
+use project::{EnvFile, FileError, FileRef, ManagedFiles};
+use script::{CallKind, HostError};
+use serde_json::{Value, json};
+use store::{DataStore, Masker, NewKnowledge, StoreError, StoreOptions};
+
+use crate::context::Project;
+
+/// Keys that `kv.list` gives at most.
+const MOST_KEYS: usize = 10_000;
+
+/// Hits that `knowledge.search` gives unless it is asked for more.
+const HITS: usize = 10;
+
+/// What a run's host calls work with.
+pub(crate) struct HostContext {
+    project_uuid: String,
+    kv_folder: PathBuf,
+    values_folder: PathBuf,
+    files: ManagedFiles,
+    environment: crate::context::ProcessEnvironment,
+    pub(crate) env_file: EnvFile,
+    secrets: Mutex<BTreeSet<String>>,
+    pub(crate) seed: u128,
+    pub(crate) started_at: TimestampMs,
+}
+
+impl std::fmt::Debug for HostContext {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment holds secrets.
+        formatter.debug_struct("HostContext").field("project", &self.project_uuid).finish_non_exhaustive()
+    }
+}
+
+impl HostContext {
+    pub(crate) fn new(project: &Project) -> Self {
+        let mut seed = [0; 16];
+        SystemIds.fill(&mut seed);
+        let env_file = project.env_file();
+        let context = Self {
+            project_uuid: project.manifest.uuid.clone(),
+            kv_folder: project.folders.kv.clone(),
+            values_folder: project.folders.values.clone(),
+            files: project.managed_files(),
+            environment: project.environment.clone(),
+            env_file,
+            secrets: Mutex::default(),
+            seed: u128::from_le_bytes(seed),
+            started_at: model::Clock::now(&model::SystemClock),
+        };
+        {
+            let mut secrets = context.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+            secrets.extend(project.manifest.secrets.iter().filter_map(|name| context.variable(name)));
+            // The connection's key, whatever it is called.
+            secrets.extend(project.connection.iter().filter(|(name, _)| name.ends_with("KEY")).map(|(_, key)| key.clone()));
+        }
+        context
+    }
+
+    /// What is to be masked in everything recorded, as far as it is known by now.
+    pub(crate) fn masker(&self) -> Masker {
+        Masker::new(self.secrets.lock().unwrap_or_else(PoisonError::into_inner).iter())
+    }
+
+    /// A name of the project's `.env`; the process environment wins.
+    fn variable(&self, name: &str) -> Option<String> {
+        let file = self.env_file.get(name)?;
+        let process = self.environment.get(std::ffi::OsStr::new(name)).and_then(|value| value.to_str());
+        Some(process.unwrap_or(file).to_owned())
+    }
+
+    fn kv(&self) -> DataStore {
+        DataStore::new(&self.kv_folder, StoreOptions::default())
+    }
+
+    fn values(&self) -> DataStore {
+        DataStore::new(&self.values_folder, StoreOptions::default())
+    }
+
+    /// Reads back what `files.create` gave, for the list of created files.
+    pub(crate) fn created_file(&self, value: &Value) -> Option<CreatedFile> {
+        let file: FileRef = serde_json::from_value(value.clone()).ok()?;
+        let path = self.files.resolve(&file.file).ok()?;
+        Some(CreatedFile { name: file.name, path: path.to_string_lossy().into_owned(), bytes: file.size })
+    }
+}
+
+fn error(code: &str, message: impl Into<String>) -> HostError {
+    HostError { code: code.into(), message: message.into(), data: None, fatal: false }
+}
+
+fn store_error(problem: &StoreError) -> HostError {
+    error("storage", model::with_causes(problem))
+}
+
+fn file_error(problem: &FileError) -> HostError {
+    error("file", model::with_causes(problem))
+}
+
+fn text<'a>(args: &'a Value, key: &str) -> Result<&'a str, HostError> {
+    args.get(key).and_then(Value::as_str).ok_or_else(|| error("invalid_argument", format!("`{key}` must be a text")))
+}
+
+/// Does what a script asks for.
+pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: &Value) -> Result<Value, HostError> {
+    match kind {
+        CallKind::Env => {
+            let name = text(args, "name")?;
+            Ok(context.variable(name).map_or(Value::Null, Value::String))
+        }
+        CallKind::Secret => {
+            let name = text(args, "name")?;
+            let value = context.variable(name).ok_or_else(|| {
+                error("secret_missing", format!("there is no secret `{name}`: add it to the project's .env"))
+            })?;
+            context.secrets.lock().unwrap_or_else(PoisonError::into_inner).insert(value.clone());
+            Ok(Value::String(value))
+        }
+        CallKind::KvGet => {
+            let value = context.kv().kv_get(text(args, "key")?).map_err(|error| store_error(&error))?;
+            Ok(value.unwrap_or(Value::Null))
+        }
+        CallKind::KvSet => {
+            let value = args.get("value").cloned().unwrap_or(Value::Null);
+            context.kv().kv_set(text(args, "key")?, &value).map_err(|error| store_error(&error))?;
+            Ok(Value::Null)
+        }
+        CallKind::KvDelete => {
+            context.kv().kv_delete(text(args, "key")?).map(Value::Bool).map_err(|error| store_error(&error))
+        }
+        CallKind::KvList => {
+            let prefix = args.get("prefix").and_then(Value::as_str).unwrap_or_default();
+            let entries = context.kv().kv_list(prefix, None, MOST_KEYS).map_err(|error| store_error(&error))?;
+            Ok(entries.into_iter().map(|entry| Value::String(entry.key)).collect())
+        }
+        CallKind::ValueGet => {
+            let found = context
+                .values()
+                .value(&context.project_uuid, text(args, "name")?)
+                .map_err(|error| store_error(&error))?;
+            Ok(json!({ "value": found.value, "revision": found.version }))
+        }
+        CallKind::ValueSet => {
+            let value = args.get("value").cloned().unwrap_or(Value::Null);
+            context
+                .values()
+                .set_value(&context.project_uuid, text(args, "name")?, &value, None)
+                .map_err(|error| store_error(&error))?;
+            Ok(Value::Null)
+        }
+        CallKind::ValueCas => {
+            let value = args.get("value").cloned().unwrap_or(Value::Null);
+            let seen = args.get("revision").and_then(Value::as_u64).unwrap_or(0);
+            match context.values().set_value(&context.project_uuid, text(args, "name")?, &value, Some(seen)) {
+                Ok(_) => Ok(Value::Bool(true)),
+                Err(StoreError::Conflict { .. }) => Ok(Value::Bool(false)),
+                Err(error) => Err(store_error(&error)),
+            }
+        }
+        CallKind::KnowledgeAdd | CallKind::KnowledgeSearch | CallKind::KnowledgeRemove | CallKind::KnowledgeList => {
+            knowledge(context, kind, args)
+        }
+        CallKind::FilesInfo | CallKind::FilesReadText | CallKind::FilesReadBytes | CallKind::FilesCreate | CallKind::FilesList => {
+            files(context, run, kind, args)
+        }
+        CallKind::Agent | CallKind::Workflow | CallKind::Exec | CallKind::Http | CallKind::Related => {
+            Err(error("unavailable", format!("`{}` is not part of this version", kind.as_str())))
+        }
+        // Answered where the run is driven: they wait for the clock or for a person.
+        CallKind::Sleep | CallKind::Form | CallKind::Approve => Err(error("unavailable", "it is not answered here")),
+    }
+}
+
+fn tags(args: &Value) -> Vec<String> {
+    let tags = args.get("tags").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    tags.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn knowledge(context: &HostContext, kind: CallKind, args: &Value) -> Result<Value, HostError> {
+    let base = context.values();
+    let project = &context.project_uuid;
+    let shown = |one: &store::Knowledge| json!({ "id": one.id, "text": one.text, "title": one.title, "tags": one.tags });
+    let done = match kind {
+        CallKind::KnowledgeAdd => {
+            let own = |key: &str| args.get(key).and_then(Value::as_str).map(str::to_owned);
+            let new = NewKnowledge { id: own("id"), text: text(args, "text")?.to_owned(), title: own("title"), tags: tags(args) };
+            base.add_knowledge(project, &new).map(Value::String)
+        }
+        CallKind::KnowledgeSearch => {
+            let limit = args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
+            base.search_knowledge(project, text(args, "query")?, limit.unwrap_or(HITS), &tags(args)).map(|hits| {
+                hits.iter()
+                    .map(|hit| {
+                        let mut one = shown(&hit.knowledge);
+                        one["score"] = json!(hit.score);
+                        one
+                    })
+                    .collect()
+            })
+        }
+        CallKind::KnowledgeRemove => base.remove_knowledge(project, text(args, "id")?).map(Value::Bool),
+        _ => base.list_knowledge(project, MOST_KEYS).map(|all| all.iter().map(shown).collect()),
+    };
+    done.map_err(|error| store_error(&error))
+}
+
+/// A handle: a reference as the run got it, or the text in it.
+fn handle(args: &Value) -> Result<&str, HostError> {
+    let file = args.get("file").unwrap_or(&Value::Null);
+    file.as_str()
+        .or_else(|| file.get("file").and_then(Value::as_str))
+        .ok_or_else(|| error("invalid_argument", "a file reference is wanted"))
+}
+
+fn files(context: &HostContext, run: &RunId, kind: CallKind, args: &Value) -> Result<Value, HostError> {
+    let files = &context.files;
+    match kind {
+        CallKind::FilesInfo => files.info(handle(args)?).map(|file| json!(file)).map_err(|error| file_error(&error)),
+        CallKind::FilesReadText => {
+            let bytes = files.read(handle(args)?).map_err(|error| file_error(&error))?;
+            String::from_utf8(bytes)
+                .map(Value::String)
+                .map_err(|_| error("file", "the file is no UTF-8 text: read it with `files.readBytes`"))
+        }
+        CallKind::FilesReadBytes => {
+            let bytes = files.read(handle(args)?).map_err(|error| file_error(&error))?;
+            Ok(json!({ "base64": BASE64.encode(&bytes) }))
+        }
+        CallKind::FilesCreate => {
+            let bytes = match args.get("text").and_then(Value::as_str) {
+                Some(text) => text.as_bytes().to_vec(),
+                None => BASE64.decode(text(args, "base64")?)
+                    .map_err(|_| error("invalid_argument", "`base64` is no Base64"))?,
+            };
+            if bytes.len() as u64 > Limits::FILE_BYTES {
+                return Err(error("file", format!("a file may have {} bytes at most", Limits::FILE_BYTES)));
+            }
+            files.create(run, text(args, "name")?, &bytes).map(|file| json!(file)).map_err(|error| file_error(&error))
+        }
+        _ => files.list_created(run).map(|all| json!(all)).map_err(|error| file_error(&error)),
+    }
+}

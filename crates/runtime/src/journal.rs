@@ -1,0 +1,70 @@
+//! How host calls become rows of the journal, and how safe they are.
+
+use script::{CallKind, HostCall};
+use serde_json::{Value, json};
+use store::{Durability, JournalKind, NewJournalRow};
+
+use crate::protocol::Delivered;
+
+/// The rows of a call that is journalled when it is done: what was asked, and what came of it.
+pub(crate) fn rows(call: &HostCall, delivered: &Delivered) -> Vec<NewJournalRow> {
+    vec![issue(call), done(call, delivered)]
+}
+
+/// The row of a call that was made.
+pub(crate) fn issue(call: &HostCall) -> NewJournalRow {
+    NewJournalRow {
+        kind: JournalKind::Issue,
+        seq: Some(call.seq),
+        fingerprint: Some(call.fingerprint.clone()),
+        payload: Some(json!({ "kind": call.kind, "args": call.args })),
+    }
+}
+
+/// The row of a result that is handed over next.
+pub(crate) fn done(call: &HostCall, delivered: &Delivered) -> NewJournalRow {
+    let outcome = match (call.kind, &delivered.outcome) {
+        // A secret is asked for again when the run is replayed; that it was had is all that is kept.
+        (CallKind::Secret, Ok(_)) => json!({ "again": true }),
+        (_, Ok(value)) => json!({ "ok": value }),
+        (_, Err(error)) => json!({ "err": error }),
+    };
+    let mut payload = json!({ "at": delivered.at });
+    if let (Some(payload), Value::Object(outcome)) = (payload.as_object_mut(), outcome) {
+        payload.extend(outcome);
+    }
+    NewJournalRow {
+        kind: JournalKind::Done,
+        seq: Some(call.seq),
+        fingerprint: Some(call.fingerprint.clone()),
+        payload: Some(payload),
+    }
+}
+
+/// What the result of a call must survive before the script has it.
+pub(crate) fn durability(kind: CallKind) -> Durability {
+    match kind {
+        CallKind::Exec | CallKind::Http | CallKind::Related | CallKind::Form | CallKind::Approve => Durability::Power,
+        CallKind::Agent
+        | CallKind::Workflow
+        | CallKind::KvSet
+        | CallKind::KvDelete
+        | CallKind::ValueSet
+        | CallKind::ValueCas
+        | CallKind::KnowledgeAdd
+        | CallKind::KnowledgeRemove
+        | CallKind::FilesCreate => Durability::Soon,
+        CallKind::KvGet
+        | CallKind::KvList
+        | CallKind::ValueGet
+        | CallKind::KnowledgeSearch
+        | CallKind::KnowledgeList
+        | CallKind::FilesInfo
+        | CallKind::FilesReadText
+        | CallKind::FilesReadBytes
+        | CallKind::FilesList
+        | CallKind::Env
+        | CallKind::Secret
+        | CallKind::Sleep => Durability::Process,
+    }
+}

@@ -1,0 +1,226 @@
+//! Retention: old runs go, in small batches, so that nobody waits long for the write lock.
+//!
+//! Never deleted by retention: pinned runs, and runs that wait, are queued or run. `purge` deletes those that are not
+//! queued or running as well.
+
+use std::time::{Duration, Instant};
+
+use model::TimestampMs;
+use rusqlite::Connection;
+
+use crate::changes;
+use crate::database::Outcome;
+use crate::runs::{PARTS, run_id};
+use crate::{Durability, Result, Store};
+
+/// What is kept. Everything that is set must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Retention {
+    /// Runs recorded before this moment go.
+    pub not_before: Option<TimestampMs>,
+    /// Runs kept of each project; the oldest above go.
+    pub most_runs: Option<u64>,
+    /// Bytes kept of each project, as stored; the oldest runs above go.
+    pub most_bytes: Option<u64>,
+}
+
+/// What pruning has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pruned {
+    /// Runs deleted.
+    pub runs: u64,
+    /// Bytes of their records.
+    pub bytes: u64,
+    /// Whether nothing is left to delete; `false` when the time was over first.
+    pub complete: bool,
+}
+
+/// Runs deleted in one transaction.
+const BATCH: usize = 20;
+/// Runs looked at in one transaction: many may be pinned.
+const LOOK: usize = 500;
+
+/// Walks a project's runs, oldest first.
+pub(crate) const OLDEST: &str = "SELECT key, run_id, created_at, bytes, pinned = 0 AND status IN \
+     ('success', 'failed', 'cancelled', 'timeout', 'interrupted') \
+     FROM runs INDEXED BY runs_by_project WHERE project = ?1 AND (created_at, key) > (?2, ?3) \
+     ORDER BY created_at, key LIMIT ?4";
+
+struct Old {
+    key: i64,
+    run: String,
+    created_at: TimestampMs,
+    bytes: i64,
+    may_go: bool,
+}
+
+fn oldest(connection: &Connection, project: &str, after: (TimestampMs, i64), most: usize) -> Outcome<Vec<Old>> {
+    let mut statement = connection.prepare_cached(OLDEST)?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let rows = statement.query_map((project, after.0, after.1, most), |row| {
+        Ok(Old { key: row.get(0)?, run: row.get(1)?, created_at: row.get(2)?, bytes: row.get(3)?, may_go: row.get(4)? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Deletes a run with everything that belongs to it.
+fn delete(connection: &Connection, project: &str, old: &Old) -> Outcome<()> {
+    connection
+        .prepare_cached("DELETE FROM run_text WHERE rowid >= ?1 AND rowid < ?2")?
+        .execute((old.key * PARTS, (old.key + 1) * PARTS))?;
+    let digests: Vec<String> = connection
+        .prepare_cached("SELECT sha256 FROM run_sources WHERE run = ?1")?
+        .query_map([old.key], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    // The rest follows by its foreign keys.
+    connection.prepare_cached("DELETE FROM runs WHERE key = ?1")?.execute([old.key])?;
+    for digest in digests {
+        connection
+            .prepare_cached(
+                "DELETE FROM sources WHERE sha256 = ?1 \
+                 AND NOT EXISTS (SELECT 1 FROM run_sources WHERE run_sources.sha256 = ?1)",
+            )?
+            .execute([digest])?;
+    }
+    connection
+        .prepare_cached("UPDATE usage SET runs = runs - 1, bytes = bytes - ?2 WHERE project = ?1")?
+        .execute((project, old.bytes))?;
+    changes::note(connection, Some(&run_id(old.run.clone())?), Some(project), "deleted")
+}
+
+/// Deletes some runs of a project whatever they are, but for those that are queued or running. Returns whether any
+/// were deleted.
+pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<bool> {
+    let mut deleted = false;
+    let mut after = (TimestampMs::MIN, 0);
+    while !deleted {
+        let found = oldest(connection, project, after, BATCH)?;
+        let Some(last) = found.last() else { break };
+        after = (last.created_at, last.key);
+        for old in &found {
+            let busy: bool = connection
+                .prepare_cached("SELECT status IN ('queued', 'running') FROM runs WHERE key = ?1")?
+                .query_row([old.key], |row| row.get(0))?;
+            if !busy {
+                delete(connection, project, old)?;
+                deleted = true;
+            }
+        }
+    }
+    Ok(deleted)
+}
+
+/// What one transaction of pruning did.
+#[derive(Debug, Clone, Copy)]
+struct Batch {
+    runs: u64,
+    bytes: i64,
+    /// Where to go on, if there may be more.
+    next: Option<(TimestampMs, i64)>,
+}
+
+fn prune(connection: &Connection, project: &str, keep: &Retention, after: (TimestampMs, i64)) -> Outcome<Batch> {
+    let (mut runs, mut bytes): (i64, i64) = connection
+        .prepare_cached("SELECT coalesce(max(runs), 0), coalesce(max(bytes), 0) FROM usage WHERE project = ?1")?
+        .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let most = |most: Option<u64>| most.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX));
+    let (most_runs, most_bytes) = (most(keep.most_runs), most(keep.most_bytes));
+    let mut batch = Batch { runs: 0, bytes: 0, next: None };
+    let found = oldest(connection, project, after, LOOK)?;
+    let all = found.len() < LOOK;
+    for old in found {
+        let goes =
+            keep.not_before.is_some_and(|moment| old.created_at < moment) || runs > most_runs || bytes > most_bytes;
+        if !goes {
+            return Ok(Batch { next: None, ..batch });
+        }
+        if usize::try_from(batch.runs).unwrap_or(usize::MAX) >= BATCH {
+            return Ok(batch);
+        }
+        if old.may_go {
+            delete(connection, project, &old)?;
+            runs -= 1;
+            bytes -= old.bytes;
+            batch.runs += 1;
+            batch.bytes += old.bytes;
+        }
+        batch.next = Some((old.created_at, old.key));
+    }
+    Ok(if all { Batch { next: None, ..batch } } else { batch })
+}
+
+impl Store {
+    /// Deletes runs that need not be kept, of one project or of all, for `time` at most (a batch more).
+    ///
+    /// # Errors
+    ///
+    /// The database could not be written.
+    pub fn prune(&self, project: Option<&str>, keep: Retention, time: Duration) -> Result<Pruned> {
+        let deadline = Instant::now() + time;
+        let projects = match project {
+            Some(project) => vec![project.to_owned()],
+            None => self.database.read(|connection| {
+                let mut statement = connection.prepare_cached("SELECT project FROM usage ORDER BY project")?;
+                let rows = statement.query_map([], |row| row.get(0))?;
+                Ok(rows.collect::<rusqlite::Result<Vec<String>>>()?)
+            })?,
+        };
+        let mut pruned = Pruned { complete: true, ..Pruned::default() };
+        for project in projects {
+            let mut after = Some((TimestampMs::MIN, 0));
+            while let Some(place) = after {
+                if Instant::now() >= deadline {
+                    pruned.complete = false;
+                    return Ok(pruned);
+                }
+                let project = project.clone();
+                let batch = self
+                    .database
+                    .write(Durability::Process, move |connection| prune(connection, &project, &keep, place))?;
+                pruned.runs += batch.runs;
+                pruned.bytes += u64::try_from(batch.bytes).unwrap_or(0);
+                after = batch.next;
+            }
+        }
+        Ok(pruned)
+    }
+
+    /// Claims the pruning of this day for this process: true for one caller, if the last one was `every` ago or more.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be written.
+    pub fn claim_pruning(&self, every: Duration) -> Result<bool> {
+        let now = self.now();
+        let every = i64::try_from(every.as_millis()).unwrap_or(i64::MAX);
+        let due = move |connection: &Connection| -> Outcome<bool> {
+            let last: i64 = connection.query_row("SELECT pruned_at FROM meta WHERE one = 1", [], |row| row.get(0))?;
+            // A clock that was set back must not stop pruning for years.
+            Ok(now.saturating_sub(last) >= every || last > now)
+        };
+        if !self.database.read(due)? {
+            return Ok(false);
+        }
+        self.database.write(Durability::Process, move |connection| {
+            if !due(connection)? {
+                return Ok(false);
+            }
+            connection.execute("UPDATE meta SET pruned_at = ?1 WHERE one = 1", [now])?;
+            Ok(true)
+        })
+    }
+
+    /// Returns how many runs and bytes a project keeps.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be read.
+    pub fn usage(&self, project: &str) -> Result<(u64, u64)> {
+        self.database.read(|connection| {
+            let (runs, bytes): (i64, i64) = connection
+                .prepare_cached("SELECT coalesce(max(runs), 0), coalesce(max(bytes), 0) FROM usage WHERE project = ?1")?
+                .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok((u64::try_from(runs).unwrap_or(0), u64::try_from(bytes).unwrap_or(0)))
+        })
+    }
+}

@@ -1,0 +1,364 @@
+//! A run moves between its states, and from one owner to the next.
+
+use model::{CancelReason, CreatedFile, Report, RunId, RunStatus, TimestampMs};
+use rusqlite::Connection;
+use serde_json::json;
+
+use crate::database::Outcome;
+use crate::nodes::NodeRow;
+use crate::runs::create::{ERROR, FILES, OUTPUT, SEALED};
+use crate::runs::{Lease, PART_RESULT, State, find, grow, held, index, note, searchable};
+use crate::store::Kept;
+use crate::{Durability, Owner, Result, Store, StoreError, body, logs, nodes};
+
+/// How a run ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finish {
+    /// The final state, or [`RunStatus::Interrupted`].
+    pub status: RunStatus,
+    /// Output, error and nodes.
+    pub report: Report,
+    /// Why it is cancelled, if it is.
+    pub cancel_reason: Option<CancelReason>,
+    /// The files it created.
+    pub files: Vec<CreatedFile>,
+}
+
+/// A run that another process has in hand now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The right to write it.
+    pub lease: Lease,
+    /// Where it stood before. It stands there still, but for a run whose owner died: that one is `interrupted` now.
+    pub was: RunStatus,
+}
+
+/// What became of a wish to cancel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelOutcome {
+    /// The run is cancelled.
+    Done,
+    /// Its owner lives and was told (see [`Store::signals`]).
+    Requested,
+    /// It had ended before.
+    Ended(RunStatus),
+}
+
+/// What others want of a run's owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signals {
+    /// Where the run stands.
+    pub status: RunStatus,
+    /// The present epoch; another one than the owner's means that it has lost the run.
+    pub epoch: u64,
+    /// Somebody wants the run cancelled.
+    pub cancel: Option<CancelReason>,
+}
+
+/// One change of state.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) to: RunStatus,
+    pub(crate) reason: Option<CancelReason>,
+    pub(crate) at: TimestampMs,
+}
+
+/// Makes a step: row, stage and change feed. The only place where a run's status changes.
+pub(crate) fn step(connection: &Connection, state: &State, step: Step) -> Outcome<()> {
+    state
+        .status
+        .check_transition(step.to, state.cancel_reason)
+        .map_err(|source| StoreError::Transition { run: state.run.clone(), source })?;
+    let started = if step.to == RunStatus::Running { Some(step.at) } else { None };
+    let finished = if step.to.is_final() { Some(step.at) } else { None };
+    let reason = if step.to == RunStatus::Cancelled { step.reason.map(CancelReason::as_str) } else { None };
+    connection
+        .prepare_cached(
+            "UPDATE runs SET status = ?2, started_at = coalesce(started_at, ?3), finished_at = ?4, \
+             cancel_reason = ?5, cancel_requested = NULL WHERE key = ?1",
+        )?
+        .execute((state.key, step.to.as_str(), started, finished, reason))?;
+    connection
+        .prepare_cached(
+            "INSERT INTO stages (run, n, status, at) \
+             SELECT ?1, coalesce(max(n) + 1, 0), ?2, ?3 FROM stages WHERE run = ?1",
+        )?
+        .execute((state.key, step.to.as_str(), step.at))?;
+    if step.to.is_final() && reason != Some(CancelReason::ClientGone.as_str()) {
+        forget_sealed(connection, state)?;
+    }
+    note(connection, state, "status")
+}
+
+/// Deletes what was kept sealed for resuming: the run will never go on.
+fn forget_sealed(connection: &Connection, state: &State) -> Outcome<()> {
+    if !state.sealed {
+        return Ok(());
+    }
+    for kind in SEALED {
+        connection.prepare_cached("DELETE FROM bodies WHERE run = ?1 AND kind = ?2")?.execute((state.key, kind))?;
+    }
+    connection.prepare_cached("UPDATE interactions SET sealed = NULL WHERE run = ?1")?.execute([state.key])?;
+    connection
+        .prepare_cached("UPDATE journal SET payload = NULL WHERE run = ?1 AND encoding >= 2")?
+        .execute([state.key])?;
+    connection.prepare_cached("UPDATE runs SET sealed = 0 WHERE key = ?1")?.execute([state.key])?;
+    Ok(())
+}
+
+/// Sets who has the run in hand, with a new epoch. Returns it.
+fn hand_over(connection: &Connection, state: &State, owner: Option<&Owner>) -> Outcome<i64> {
+    let epoch = state.epoch + 1;
+    connection
+        .prepare_cached("UPDATE runs SET epoch = ?2, owner_pid = ?3, owner_start = ?4, owner_boot = ?5 WHERE key = ?1")?
+        .execute((
+            state.key,
+            epoch,
+            owner.map(|owner| owner.pid),
+            owner.map(|owner| i64::try_from(owner.start).unwrap_or(0)),
+            owner.map(|owner| owner.boot.as_str()),
+        ))?;
+    note(connection, state, "owner")?;
+    Ok(epoch)
+}
+
+impl Store {
+    /// Moves a run to another state. A waiting state is safe against a loss of power.
+    ///
+    /// To end a run use [`Store::finish`].
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::StaleEpoch`], or [`StoreError::Transition`] when the run cannot make that step.
+    pub fn transition(&self, lease: &Lease, to: RunStatus) -> Result<()> {
+        let durability = match to {
+            RunStatus::WaitingForInput => Durability::Power,
+            RunStatus::Queued
+            | RunStatus::Running
+            | RunStatus::Interrupted
+            | RunStatus::Success
+            | RunStatus::Failed
+            | RunStatus::Cancelled
+            | RunStatus::Timeout => Durability::Process,
+        };
+        let (lease, store) = (lease.clone(), self.clone());
+        self.database.write(durability, move |connection| {
+            let state = held(connection, &lease)?;
+            step(connection, &state, Step { to, reason: None, at: store.now() })
+        })
+    }
+
+    /// Ends a run: state, output, error, nodes and files in one commit.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::StaleEpoch`], or [`StoreError::Transition`] when the run has ended before (a cancel that came
+    /// after the end, say).
+    pub fn finish(&self, lease: &Lease, finish: Finish) -> Result<()> {
+        let Finish { status, report, cancel_reason, files } = finish;
+        let mut bodies: Vec<(&'static str, Kept)> = Vec::new();
+        if let Some(output) = &report.output {
+            bodies.push((OUTPUT, self.keep(output)));
+        }
+        if let Some(error) = &report.error {
+            bodies.push((ERROR, self.keep(&json!(error))));
+        }
+        if !files.is_empty() {
+            bodies.push((FILES, self.keep(&json!(files))));
+        }
+        let nodes: Vec<NodeRow> = nodes::rows(&report.nodes, self.masker());
+        let mut texts: Vec<&str> = bodies.iter().map(|(_, kept)| kept.text.as_str()).collect();
+        texts.extend(nodes.iter().map(NodeRow::title));
+        let text = searchable(&texts);
+        let nothing_to_find = texts.is_empty();
+        let (lease, store) = (lease.clone(), self.clone());
+        self.database.write(Durability::Process, move |connection| {
+            let state = held(connection, &lease)?;
+            step(connection, &state, Step { to: status, reason: cancel_reason, at: store.now() })?;
+            let mut bytes = 0;
+            for (kind, kept) in &bodies {
+                bytes += body::put(connection, state.key, kind, &kept.stored)?;
+            }
+            if !nodes.is_empty() {
+                nodes::replace(connection, state.key, &nodes)?;
+            }
+            if !nothing_to_find {
+                index(connection, state.key, PART_RESULT, &text)?;
+            }
+            logs::index_end(connection, state.key)?;
+            grow(connection, &state, bytes)
+        })
+    }
+
+    /// Takes a run into the hands of another process, under a new epoch: only if it waits, was interrupted, was
+    /// cancelled because its client went away, or its owner is gone. The old owner can write no more.
+    ///
+    /// `seen` is the epoch the caller has looked at, if it has: of several callers who have seen the same one only the
+    /// first gets the run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFree`], or [`StoreError::StaleEpoch`] when somebody else was faster.
+    pub fn take_over(&self, run: &RunId, owner: &Owner, seen: Option<u64>) -> Result<Taken> {
+        let (run, owner, store) = (run.clone(), owner.clone(), self.clone());
+        self.database.write(Durability::Process, move |connection| {
+            let mut state = find(connection, &run)?;
+            let current = u64::try_from(state.epoch).unwrap_or(0);
+            if let Some(epoch) = seen.filter(|seen| *seen != current) {
+                return Err(StoreError::StaleEpoch { run: run.clone(), epoch, current }.into());
+            }
+            let alive = state.owner.as_ref().filter(|owner| (store.options.is_alive)(owner));
+            let free = match state.status {
+                RunStatus::WaitingForInput | RunStatus::Interrupted => true,
+                RunStatus::Cancelled => state.cancel_reason == Some(CancelReason::ClientGone),
+                RunStatus::Queued | RunStatus::Running => alive.is_none(),
+                RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => false,
+            };
+            if !free {
+                let owner = alive.map(|owner| owner.pid);
+                return Err(StoreError::NotFree { run: run.clone(), status: state.status, owner }.into());
+            }
+            let was = state.status;
+            if was.needs_owner() {
+                step(connection, &state, Step { to: RunStatus::Interrupted, reason: None, at: store.now() })?;
+                state.status = RunStatus::Interrupted;
+            }
+            let epoch = hand_over(connection, &state, Some(&owner))?;
+            Ok(Taken { lease: Lease { run: run.clone(), key: state.key, epoch }, was })
+        })
+    }
+
+    /// Lets go of a waiting run while its process lives on: whoever answers takes it over at once.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::StaleEpoch`] when the run is in other hands already.
+    pub fn release(&self, lease: &Lease) -> Result<()> {
+        let lease = lease.clone();
+        self.database.write(Durability::Process, move |connection| {
+            let state = held(connection, &lease)?;
+            hand_over(connection, &state, None).map(drop)
+        })
+    }
+
+    /// Marks runs as interrupted whose owner is gone. Never one whose owner lives, however long it was silent.
+    /// Returns them.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be read or written.
+    pub fn mark_interrupted(&self) -> Result<Vec<RunId>> {
+        let suspects = self.database.read(|connection| {
+            let mut statement = connection.prepare_cached(UNFINISHED)?;
+            let mut rows = statement.query([])?;
+            let mut suspects = Vec::new();
+            while let Some(row) = rows.next()? {
+                suspects.push(super::run_id(row.get(0)?)?);
+            }
+            Ok(suspects)
+        })?;
+        if suspects.is_empty() {
+            return Ok(suspects);
+        }
+        let gone = |store: &Store, state: &State| {
+            state.status.needs_owner() && state.owner.as_ref().is_none_or(|owner| !(store.options.is_alive)(owner))
+        };
+        // Ordinarily all of them live: then nothing is written.
+        let mut dead = Vec::new();
+        for run in suspects {
+            if self.database.read(|connection| Ok(gone(self, &find(connection, &run)?)))? {
+                dead.push(run);
+            }
+        }
+        if dead.is_empty() {
+            return Ok(dead);
+        }
+        let store = self.clone();
+        self.database.write(Durability::Process, move |connection| {
+            let mut marked = Vec::new();
+            for run in &dead {
+                let state = find(connection, run)?;
+                if gone(&store, &state) {
+                    step(connection, &state, Step { to: RunStatus::Interrupted, reason: None, at: store.now() })?;
+                    hand_over(connection, &state, None)?;
+                    marked.push(run.clone());
+                }
+            }
+            Ok(marked)
+        })
+    }
+
+    /// Cancels a run from outside. One that a living process has in hand is cancelled by that process, which sees the
+    /// wish in [`Store::signals`]; a waiting, interrupted or abandoned one is cancelled here.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchRun`].
+    pub fn request_cancel(&self, run: &RunId, reason: CancelReason) -> Result<CancelOutcome> {
+        let (run, store) = (run.clone(), self.clone());
+        self.database.write(Durability::Process, move |connection| {
+            let state = find(connection, &run)?;
+            let resumable =
+                state.status == RunStatus::Cancelled && state.cancel_reason == Some(CancelReason::ClientGone);
+            if resumable {
+                // The person's word is final: from now on nobody resumes it.
+                connection
+                    .prepare_cached("UPDATE runs SET cancel_reason = ?2 WHERE key = ?1")?
+                    .execute((state.key, reason.as_str()))?;
+                if reason != CancelReason::ClientGone {
+                    forget_sealed(connection, &state)?;
+                }
+                note(connection, &state, "status")?;
+                return Ok(CancelOutcome::Done);
+            }
+            if state.status.is_final() {
+                return Ok(CancelOutcome::Ended(state.status));
+            }
+            let alive = state.owner.as_ref().is_some_and(|owner| (store.options.is_alive)(owner));
+            if state.status.needs_owner() && alive {
+                connection
+                    .prepare_cached("UPDATE runs SET cancel_requested = ?2 WHERE key = ?1")?
+                    .execute((state.key, reason.as_str()))?;
+                note(connection, &state, "cancel")?;
+                return Ok(CancelOutcome::Requested);
+            }
+            step(connection, &state, Step { to: RunStatus::Cancelled, reason: Some(reason), at: store.now() })?;
+            hand_over(connection, &state, None)?;
+            Ok(CancelOutcome::Done)
+        })
+    }
+
+    /// Returns what others want of a run's owner.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchRun`].
+    pub fn signals(&self, run: &RunId) -> Result<Signals> {
+        self.database.read(|connection| {
+            let state = find(connection, run)?;
+            Ok(Signals {
+                status: state.status,
+                epoch: u64::try_from(state.epoch).unwrap_or(0),
+                cancel: state.cancel_requested,
+            })
+        })
+    }
+
+    /// Keeps a run whatever retention says, or no longer.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchRun`].
+    pub fn pin(&self, run: &RunId, pinned: bool) -> Result<()> {
+        let run = run.clone();
+        self.database.write(Durability::Process, move |connection| {
+            let state = find(connection, &run)?;
+            connection.prepare_cached("UPDATE runs SET pinned = ?2 WHERE key = ?1")?.execute((state.key, pinned))?;
+            note(connection, &state, "pin")
+        })
+    }
+}
+
+/// Runs that need an owner.
+pub(crate) const UNFINISHED: &str = "SELECT run_id FROM runs INDEXED BY runs_by_status \
+     WHERE status IN ('queued', 'running')";

@@ -1,0 +1,166 @@
+//! `workflow-code run`: one entrypoint in the terminal. Progress on standard error, the result on standard output.
+
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+use model::{CancelReason, Entrypoint, EnvelopeStatus, Limits, Origin, StructureReport};
+use runtime::{Executor, RunEvent, RunHandle, StartError, WorkerImage};
+use serde_json::Value;
+
+use crate::cli::Run;
+use crate::failure::{Exit, Failure};
+use crate::open::{self, Opened};
+use crate::out;
+
+/// Exit code of a run that was interrupted at the keyboard (128 and SIGINT).
+const INTERRUPTED: u8 = 130;
+
+/// Makes the runtime that commands wait in.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::environment(format!("the runtime cannot be started: {error}")))
+}
+
+pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
+    let Opened { project, store } = open::target(&options.target, profile, &options.folders)?;
+    process::orphans::inherit();
+    let runtime = runtime()?;
+    let executor = Executor::new(store, WorkerImage::own(), 1);
+    let report = runtime.block_on(executor.analyse(&project.manifest));
+    let entrypoint = choose(&report, options.entrypoint.as_deref())?;
+    let input = input(options, &entrypoint)?;
+    let request = Executor::prepare(&project, &entrypoint, input, Origin::Cli).map_err(|faults| {
+        Failure::usage(faults.to_string())
+            .hinted(format!("see the parameters with `workflow-code structure {}`", project.manifest.root.display()))
+    })?;
+    let code = runtime.block_on(async {
+        let run = executor.start(request).await.map_err(|error| match error {
+            StartError::Store(error) => open::store_failure(&error),
+            StartError::Busy => Failure::environment(StartError::Busy.to_string()),
+        })?;
+        let code = follow(run).await;
+        executor.end().await;
+        Ok::<u8, Failure>(code)
+    });
+    runtime.shutdown_background();
+    drop(project);
+    code
+}
+
+/// Finds the entrypoint by its id; drafts count here.
+fn choose(report: &StructureReport, id: Option<&str>) -> Result<Entrypoint, Failure> {
+    let names: Vec<String> = report.entrypoints.iter().map(|entrypoint| format!("`{}`", entrypoint.id)).collect();
+    let all = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    match id {
+        Some(id) => {
+            if let Some(found) = report.entrypoints.iter().find(|entrypoint| entrypoint.id.as_str() == id) {
+                return Ok(found.clone());
+            }
+            if let Some(error) = report.errors.iter().find(|error| error.entrypoint == id) {
+                let place = match (&error.file, error.line) {
+                    (Some(file), Some(line)) => format!(" ({file}:{line})"),
+                    (Some(file), None) => format!(" ({file})"),
+                    (None, _) => String::new(),
+                };
+                return Err(Failure::environment(format!("entrypoint `{id}` is broken{place}: {}", error.message)));
+            }
+            Err(Failure::usage(format!("there is no entrypoint `{id}`; there is {all}")))
+        }
+        None => match report.entrypoints.as_slice() {
+            [only] => Ok(only.clone()),
+            _ => Err(Failure::usage(format!("name an entrypoint; there is {all}"))),
+        },
+    }
+}
+
+/// Gathers the input: a JSON file, an orchestration script's `args`, or parameters by name.
+fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
+    let json = |text: &[u8], from: &str| {
+        if !model::within_depth(text, Limits::JSON_DEPTH) {
+            return Err(Failure::usage(format!("{from} is nested over {} levels", Limits::JSON_DEPTH)));
+        }
+        serde_json::from_slice::<Value>(text).map_err(|error| Failure::usage(format!("{from} is no JSON: {error}")))
+    };
+    if let Some(file) = &options.input_json {
+        if !options.parameters.is_empty() {
+            return Err(Failure::usage("`--input-json` is the whole input: leave the parameters out"));
+        }
+        let mut text = Vec::new();
+        let read = match file.as_str() {
+            "-" => std::io::stdin().lock().take(Limits::LINE_BYTES as u64).read_to_end(&mut text),
+            path => std::fs::File::open(path)
+                .and_then(|file| file.take(Limits::LINE_BYTES as u64).read_to_end(&mut text)),
+        };
+        read.map_err(|error| Failure::usage(format!("`--input-json {file}` cannot be read: {error}")))?;
+        return json(&text, &format!("`--input-json {file}`"));
+    }
+    let folder = std::env::current_dir().unwrap_or_else(|_| Path::new("/").to_owned());
+    let mut parsed = project::parse_cli(&entrypoint.params, &options.parameters, &folder)
+        .map_err(|faults| Failure::usage(faults.to_string()))?;
+    if let Some(args) = &options.args {
+        parsed.insert("args".into(), json(args.as_bytes(), "`--args`")?);
+    }
+    Ok(Value::Object(parsed))
+}
+
+/// Shows what happens, and prints the result.
+async fn follow(mut run: RunHandle) -> u8 {
+    let bare = std::io::stderr().is_terminal();
+    let mut interrupted = false;
+    if let Some(id) = &run.run_id {
+        out::note(&format!("run {id}"));
+    }
+    loop {
+        tokio::select! {
+            biased;
+            Some(event) = run.events.recv() => show(event, bare),
+            result = &mut run.result => {
+                let Ok(envelope) = result else {
+                    out::note("error: the run ended without a result");
+                    return Exit::Failed as u8;
+                };
+                out::json(&envelope.to_json(usize::MAX));
+                return match envelope.status {
+                    EnvelopeStatus::Success => 0,
+                    EnvelopeStatus::Cancelled if interrupted => INTERRUPTED,
+                    _ => Exit::Failed as u8,
+                };
+            }
+            _ = tokio::signal::ctrl_c(), if !interrupted => {
+                interrupted = true;
+                out::note("cancelling; the run has two seconds to end");
+                run.cancel(CancelReason::Person);
+            }
+        }
+    }
+}
+
+fn show(event: RunEvent, _terminal: bool) {
+    match event {
+        RunEvent::Progress { done, total, message } => {
+            let counted = match (done, total) {
+                (Some(done), Some(total)) => format!("[{done}/{total}] "),
+                _ => String::new(),
+            };
+            // A count without words is for bars, and there is none here.
+            if let Some(message) = message {
+                out::note(&format!("· {counted}{}", plain(&message)));
+            } else if !counted.is_empty() {
+                out::note(&format!("· {}", counted.trim_end()));
+            }
+        }
+        RunEvent::Output { text, .. } => {
+            for line in text.lines() {
+                out::note(&plain(line));
+            }
+        }
+    }
+}
+
+/// Takes out what would move the cursor, colour the terminal or reach its clipboard.
+fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
+}
+

@@ -1,0 +1,318 @@
+//! `workflow-code runs`: the history from the terminal.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use model::{CancelReason, RunId, RunStatus, format_timestamp};
+use serde_json::{Value, json};
+use store::{CancelOutcome, Create, LogStream, RunFilter, RunRecord, RunSummary, Store, StoreError, StoreOptions};
+
+use crate::cli::{History, Runs};
+use crate::failure::{Exit, Failure};
+use crate::profile::{self, Missing};
+use crate::{open, out, run_json};
+
+/// How often a run that is waited for is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How many log entries are read at once.
+const LOG_PAGE: usize = 10_000;
+
+pub(crate) fn run(command: &Runs, profile: Option<&str>) -> Result<u8, Failure> {
+    match command {
+        Runs::List { project, status, limit, before, history } => {
+            list(history, profile, project.as_deref(), status.as_deref(), *limit, before.as_deref())
+        }
+        Runs::Show { run, history } => show(history, profile, run),
+        Runs::Logs { run, stream, follow, history } => logs(history, profile, run, stream.as_deref(), *follow),
+        Runs::Wait { run, timeout, history } => wait(history, profile, run, *timeout),
+        Runs::Cancel { run, history } => cancel(history, profile, run),
+        Runs::Resume { .. } => Err(Failure::environment("continuing a run is not part of this version")),
+        Runs::Export { run, output, history } => export(history, profile, run, output.as_deref()),
+    }
+}
+
+/// Opens the history that was asked for, and marks runs whose process is gone. `None`: there is none yet.
+fn open_history(history: &History, profile: Option<&str>) -> Result<Option<Store>, Failure> {
+    let store = match &history.data_dir {
+        Some(dir) if !dir.is_absolute() => {
+            return Err(Failure::usage(format!("`--data-dir` must be an absolute path, not `{}`", dir.display())));
+        }
+        Some(dir) => {
+            Store::new(dir.join("history.db"), StoreOptions { create: Create::Never, ..StoreOptions::default() })
+        }
+        None => match profile::open(profile, Missing::Refuse) {
+            Ok(profile) => open::registry(&profile, Create::Never),
+            // Nothing was ever registered, so nothing was recorded.
+            Err(failure) if failure.exit == Exit::Environment && no_registry_yet() => return Ok(None),
+            Err(failure) => return Err(failure),
+        },
+    };
+    match store.mark_interrupted() {
+        Ok(_) => Ok(Some(store)),
+        Err(StoreError::Missing { .. }) => Ok(None),
+        // A history that can only be read can still be read.
+        Err(StoreError::ReadOnly { .. }) => Ok(Some(store)),
+        Err(error) => Err(open::store_failure(&error)),
+    }
+}
+
+fn no_registry_yet() -> bool {
+    profile::workflow_home().is_ok_and(|home| !home.join("desktop.json").exists())
+}
+
+/// Finds one run.
+fn find(history: &History, profile: Option<&str>, run: &str) -> Result<(Store, RunId), Failure> {
+    let id: RunId = run.parse().map_err(|error: model::IdError| Failure::usage(error.to_string()))?;
+    let store = open_history(history, profile)?.ok_or_else(|| no_such_run(&id))?;
+    Ok((store, id))
+}
+
+fn no_such_run(run: &RunId) -> Failure {
+    Failure::environment(format!("there is no run {run} in this history"))
+        .hinted("see `workflow-code runs list`; runs of `mcp DIR` and `run DIR` are found with `--data-dir DIR`")
+}
+
+fn record(store: &Store, run: &RunId) -> Result<RunRecord, Failure> {
+    store.show(run).map_err(|error| match error {
+        StoreError::NoSuchRun { .. } => no_such_run(run),
+        error => open::store_failure(&error),
+    })
+}
+
+fn list(
+    history: &History,
+    profile: Option<&str>,
+    project: Option<&str>,
+    status: Option<&str>,
+    limit: u32,
+    before: Option<&str>,
+) -> Result<u8, Failure> {
+    let status = status
+        .map(|status| {
+            RunStatus::parse(status).ok_or_else(|| {
+                let all: Vec<&str> = RunStatus::ALL.iter().map(|status| status.as_str()).collect();
+                Failure::usage(format!("`--status {status}`: it is one of {}", all.join(", ")))
+            })
+        })
+        .transpose()?;
+    let before: Option<RunId> =
+        before.map(str::parse).transpose().map_err(|error: model::IdError| Failure::usage(error.to_string()))?;
+    let runs = match open_history(history, profile)? {
+        None => Vec::new(),
+        Some(store) => {
+            // A project may be named by its UUID as well.
+            let project = match project {
+                Some(name) => match store.project(name) {
+                    Ok(found) => Some(found.id.to_string()),
+                    Err(StoreError::NoSuchProject { .. }) => Some(name.to_owned()),
+                    Err(error) => return Err(open::store_failure(&error)),
+                },
+                None => None,
+            };
+            let filter = RunFilter { project, status, ..RunFilter::default() };
+            store.list_runs(&filter, before.as_ref(), limit as usize).map_err(|error| match error {
+                StoreError::NoSuchRun { run } => no_such_run(&run),
+                error => open::store_failure(&error),
+            })?
+        }
+    };
+    if history.json {
+        out::json(&Value::Array(runs.iter().map(run_json::summary).collect()));
+    } else if runs.is_empty() {
+        out::note("no runs");
+    } else {
+        for run in &runs {
+            out::line(&row(run));
+        }
+    }
+    Ok(0)
+}
+
+fn row(run: &RunSummary) -> String {
+    let took = run.duration_ms().map_or_else(|| "-".to_owned(), duration);
+    format!(
+        "{}  {:<17}  {:>8}  {}  {}",
+        run.run_id,
+        run.status.as_str(),
+        took,
+        format_timestamp(run.started_at.unwrap_or(run.created_at)),
+        run.entrypoint_title
+    )
+}
+
+fn duration(milliseconds: i64) -> String {
+    match milliseconds {
+        0..=9_999 => format!("{milliseconds} ms"),
+        10_000..=599_999 => format!("{} s", milliseconds / 1_000),
+        _ => format!("{} min", milliseconds / 60_000),
+    }
+}
+
+fn texts(store: &Store, run: &RunId) -> Result<(String, String), Failure> {
+    let text = |stream| store.log_text(run, stream).map_err(|error| open::store_failure(&error));
+    Ok((text(LogStream::Stdout)?, text(LogStream::Stderr)?))
+}
+
+fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failure> {
+    let (store, run) = find(history, profile, run)?;
+    let record = record(&store, &run)?;
+    let (stdout, stderr) = texts(&store, &run)?;
+    let value = run_json::record(&record, &stdout, &stderr);
+    if history.json {
+        out::json(&value);
+        return Ok(0);
+    }
+    out::line(&row(&record.summary));
+    out::line(&format!("project     {} ({})", record.project_title, record.project_path.display()));
+    out::line(&format!("origin      {}", record.summary.origin.as_str()));
+    if let Some(client) = &record.client {
+        out::line(&format!("client      {} {} ({})", client.name, client.version, client.protocol));
+    }
+    out::line(&format!("input       {}", record.input));
+    for node in &record.report.nodes {
+        let status = serde_json::to_value(node.status).unwrap_or_default();
+        out::line(&format!("· {:<9} {}", status.as_str().unwrap_or_default(), node.title));
+    }
+    if let Some(output) = &record.report.output {
+        out::line(&format!("output      {output:#}"));
+    }
+    if let Some(error) = &record.report.error {
+        out::line(&format!("error       {}: {}", error.code.as_str(), error.message));
+        if let Some(cause) = &error.cause {
+            out::line(cause);
+        }
+    }
+    for (name, text) in [("stdout", stdout), ("stderr", stderr)] {
+        if !text.is_empty() {
+            out::line(&format!("{name}, {} lines: `workflow-code runs logs {run} --stream {name}`", text.lines().count()));
+        }
+    }
+    Ok(0)
+}
+
+fn logs(history: &History, profile: Option<&str>, run: &str, stream: Option<&str>, follow: bool) -> Result<u8, Failure> {
+    let stream = match stream {
+        None => None,
+        Some("stdout") => Some(LogStream::Stdout),
+        Some("stderr") => Some(LogStream::Stderr),
+        Some(other) => return Err(Failure::usage(format!("`--stream {other}`: it is `stdout` or `stderr`"))),
+    };
+    let (store, run) = find(history, profile, run)?;
+    let mut from = 0;
+    loop {
+        // Looked at before the lines: what is written until the end is read in the next round.
+        let ended = record(&store, &run)?.summary.status;
+        let page = store.log_page(&run, from, LOG_PAGE, stream).map_err(|error| open::store_failure(&error))?;
+        for entry in &page.entries {
+            if history.json {
+                out::line(
+                    &json!({ "at": format_timestamp(entry.at), "stream": entry.stream.as_str(), "text": entry.text })
+                        .to_string(),
+                );
+            } else {
+                out::print(&entry.text);
+            }
+        }
+        from = page.next;
+        if from < page.end {
+            continue;
+        }
+        if !follow || ended.is_final() || ended == RunStatus::Interrupted {
+            return Ok(0);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn wait(history: &History, profile: Option<&str>, run: &str, timeout: Option<u64>) -> Result<u8, Failure> {
+    let (store, run) = find(history, profile, run)?;
+    let until = timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    loop {
+        let status = store.run(&run).map_err(|error| match error {
+            StoreError::NoSuchRun { .. } => no_such_run(&run),
+            error => open::store_failure(&error),
+        })?;
+        if status.status.is_final() || status.status == RunStatus::Interrupted {
+            let record = record(&store, &run)?;
+            out::json(&run_json::result(&record, usize::MAX));
+            return Ok(if record.summary.status == RunStatus::Success { 0 } else { Exit::Failed as u8 });
+        }
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Err(Failure {
+                exit: Exit::Failed,
+                message: format!("run {run} has not ended after {} s; it is `{}`", timeout.unwrap_or(0), status.status.as_str()),
+                hint: None,
+            });
+        }
+        // Nobody calls us when another process writes; a look costs a fraction of a millisecond.
+        std::thread::sleep(LOOK);
+        if let Err(error) = store.mark_interrupted() {
+            return Err(open::store_failure(&error));
+        }
+    }
+}
+
+fn cancel(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failure> {
+    let (store, run) = find(history, profile, run)?;
+    let outcome = store.request_cancel(&run, CancelReason::Person).map_err(|error| match error {
+        StoreError::NoSuchRun { .. } => no_such_run(&run),
+        error => open::store_failure(&error),
+    })?;
+    let said = match outcome {
+        CancelOutcome::Done => "cancelled",
+        CancelOutcome::Requested => "requested",
+        CancelOutcome::Ended(_) => "ended",
+    };
+    if history.json {
+        out::json(&json!({ "runId": run, "cancel": said }));
+    } else {
+        match outcome {
+            CancelOutcome::Done => out::note(&format!("run {run} is cancelled")),
+            CancelOutcome::Requested => {
+                out::note(&format!("run {run} was told to end; see it with `workflow-code runs wait {run}`"));
+            }
+            CancelOutcome::Ended(status) => out::note(&format!("run {run} has ended already: {}", status.as_str())),
+        }
+    }
+    Ok(0)
+}
+
+fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&Path>) -> Result<u8, Failure> {
+    let (store, run) = find(history, profile, run)?;
+    let record = record(&store, &run)?;
+    let (stdout, stderr) = texts(&store, &run)?;
+    let sources = store.sources(&run).map_err(|error| open::store_failure(&error))?;
+    let sources: Vec<Value> =
+        sources.into_iter().map(|source| json!({ "path": source.path, "text": source.text })).collect();
+    let value = json!({
+        "format": "workflow-code-run",
+        "version": 1,
+        "run": run_json::record(&record, &stdout, &stderr),
+        "sources": sources,
+    });
+    let text = format!("{value:#}\n");
+    match output {
+        Some(path) if path == Path::new("-") => out::print(&text),
+        path => {
+            let default = format!("{run}.json");
+            let path = path.unwrap_or(Path::new(&default));
+            let written = std::fs::File::options()
+                .write(true)
+                .create_new(true)
+                .open(path)
+                .and_then(|mut file| file.write_all(text.as_bytes()));
+            written.map_err(|error| {
+                Failure::environment(format!("`{}` could not be written: {error}", path.display()))
+                    .hinted("name another file with `--output FILE`; an existing file is never overwritten")
+            })?;
+            if history.json {
+                out::json(&json!({ "runId": run, "file": path, "bytes": text.len() }));
+            } else {
+                out::note(&format!("run {run} is in `{}`", path.display()));
+            }
+        }
+    }
+    Ok(0)
+}

@@ -1,0 +1,44 @@
+//! Every environment variable we read, in one place.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The profile to use when `--profile` is not given.
+pub(crate) const PROFILE: &str = "WORKFLOW_CODE_PROFILE";
+
+/// The connection's server, together with [`SERVER_ADMIN_KEY`].
+pub(crate) const SERVER_URL: &str = "WORKFLOW_SERVER_URL";
+
+/// The connection's key, together with [`SERVER_URL`].
+pub(crate) const SERVER_ADMIN_KEY: &str = "WORKFLOW_SERVER_ADMIN_KEY";
+
+/// Which log lines are written, in the notation of `tracing-subscriber`.
+pub(crate) const LOG: &str = "RUST_LOG";
+
+/// Where the user's files are.
+const HOME: &str = "HOME";
+
+/// Where Codex keeps its configuration, when not in the home folder.
+pub(crate) const CODEX_HOME: &str = "CODEX_HOME";
+
+/// Where programs keep their configuration, when not in `~/.config`.
+pub(crate) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+
+/// Reads a variable; one that is empty or no Unicode counts as absent.
+#[expect(clippy::disallowed_methods, reason = "this is the place")]
+pub(crate) fn get(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the user's home folder, when it is known and absolute.
+#[expect(clippy::disallowed_methods, reason = "this is the place")]
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::var_os(HOME).map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// Returns the whole environment, names and values that are Unicode.
+pub(crate) fn all() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}

@@ -1,0 +1,171 @@
+//! From what a person or a client names to a project that can be run: its folder, its data folders, its store.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use project::{Manifest, PackageError};
+use runtime::{Folders, Project};
+use store::{Create, Store, StoreError, StoreOptions};
+
+use crate::cli::FolderOptions;
+use crate::env_vars;
+use crate::failure::{Exit, Failure, with_causes};
+use crate::profile::{self, Missing, Profile};
+
+/// A project with the store that its runs are recorded in.
+pub(crate) struct Opened {
+    pub(crate) project: Arc<Project>,
+    pub(crate) store: Store,
+}
+
+/// Opens a folder, without the registry. Its runs are recorded in `<data-dir>/history.db`.
+pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Failure> {
+    let manifest = manifest(dir)?;
+    let folders = folders(options, &manifest.uuid)?;
+    let store = history(&folders.data);
+    let project = Project {
+        title: manifest.name.clone(),
+        manifest,
+        id: None,
+        folders,
+        environment: environment(),
+        connection: Vec::new(),
+        allow_exec: options.allow_exec.clone(),
+        related: options.related_projects.clone(),
+        profile: None,
+    };
+    Ok(Opened { project: Arc::new(project), store })
+}
+
+/// Opens a registered workflow project by its id or UUID.
+pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure> {
+    let store = registry(profile, Create::Never);
+    let found = store.project(id).map_err(|error| match error {
+        StoreError::NoSuchProject { .. } | StoreError::Missing { .. } => {
+            Failure::environment(format!("no project `{id}` is registered in profile `{}`", profile.name))
+                .hinted("see `workflow-code projects list`, or register it with `workflow-code projects add DIR`")
+        }
+        error => store_failure(&error),
+    })?;
+    if found.removed {
+        return Err(Failure::environment(format!("project `{id}` was taken out of the registry"))
+            .hinted(format!("bring it back with `workflow-code projects add {}`", found.path.display())));
+    }
+    if found.kind != store::ProjectKind::Workflow {
+        return Err(Failure::environment(format!(
+            "project `{id}` is of kind `{}`, which is not served as a workflow",
+            found.kind.as_str()
+        )));
+    }
+    let manifest = manifest(&found.path)?;
+    let folders = folders(&FolderOptions::default(), &manifest.uuid)?;
+    let project = Project {
+        title: manifest.name.clone(),
+        manifest,
+        id: Some(found.id.clone()),
+        folders,
+        environment: environment(),
+        connection: Vec::new(),
+        allow_exec: Vec::new(),
+        related: Vec::new(),
+        profile: Some(profile.name.clone()),
+    };
+    Ok(Opened { project: Arc::new(project), store })
+}
+
+/// Opens what `run` and `config` take: a folder, or the id of a registered project.
+pub(crate) fn target(target: &str, profile: Option<&str>, options: &FolderOptions) -> Result<Opened, Failure> {
+    let path = Path::new(target);
+    if path.is_dir() {
+        // A registered folder's runs belong into the registry's history.
+        if let Ok(profile) = profile::open(profile, Missing::Refuse)
+            && let Ok(manifest) = Manifest::read(path)
+            && let Ok(found) = registry(&profile, Create::Never).project(&manifest.uuid)
+            && found.path == manifest.root
+            && !found.removed
+            && options.data_dir.is_none()
+        {
+            return registered(found.id.as_str(), &profile);
+        }
+        return folder(path, options);
+    }
+    if target.contains('/') || target.starts_with('.') {
+        return Err(Failure::environment(format!("there is no folder `{target}`"))
+            .hinted("name a folder with a package.json, or the id of a registered project"));
+    }
+    registered(target, &profile::open(profile, Missing::Refuse)?)
+}
+
+/// The store of a profile's registry and history.
+pub(crate) fn registry(profile: &Profile, create: Create) -> Store {
+    Store::new(profile.database(), StoreOptions { create, ..StoreOptions::default() })
+}
+
+/// The store of a plain data folder.
+pub(crate) fn history(data_dir: &Path) -> Store {
+    Store::new(data_dir.join("history.db"), StoreOptions::default())
+}
+
+/// Reads package.json.
+pub(crate) fn manifest(dir: &Path) -> Result<Manifest, Failure> {
+    Manifest::read(dir).map_err(|error| package_failure(&error))
+}
+
+pub(crate) fn package_failure(error: &PackageError) -> Failure {
+    Failure { exit: Exit::Environment, message: with_causes(error), hint: Some(error.next_step()) }
+}
+
+pub(crate) fn store_failure(error: &store::StoreError) -> Failure {
+    let failure = Failure::from_error(Exit::Environment, error);
+    match error.next_step() {
+        Some(step) => failure.hinted(step),
+        None => failure,
+    }
+}
+
+/// Turns the folder options into folders, and names the option that is no absolute path.
+pub(crate) fn folders(options: &FolderOptions, uuid: &str) -> Result<Folders, Failure> {
+    for (name, value) in [
+        ("--data-dir", &options.data_dir),
+        ("--file-store-dir", &options.file_store_dir),
+        ("--kv-store-dir", &options.kv_store_dir),
+        ("--persistent-value-store-dir", &options.persistent_value_store_dir),
+        ("--file-create-store-dir", &options.file_create_store_dir),
+        ("--desktop-config-dir", &options.desktop_config_dir),
+        ("--auth-dir", &options.auth_dir),
+    ] {
+        absolute(name, value.as_deref())?;
+    }
+    for related in &options.related_projects {
+        let Some((alias, dir)) = related.split_once('=') else {
+            return Err(Failure::usage(format!("`--related-project {related}`: write it as ALIAS=DIR")));
+        };
+        absolute(&format!("--related-project {alias}=DIR"), Some(Path::new(dir)))?;
+    }
+    let data = match &options.data_dir {
+        Some(dir) => dir.clone(),
+        None => profile::workflow_home()?,
+    };
+    let or = |given: &Option<PathBuf>, default: PathBuf| given.clone().unwrap_or(default);
+    Ok(Folders {
+        files: or(&options.file_store_dir, data.join("files")),
+        kv: or(&options.kv_store_dir, data.join("kv").join(uuid)),
+        values: or(&options.persistent_value_store_dir, data.join("values")),
+        created: or(&options.file_create_store_dir, data.join("created")),
+        data,
+    })
+}
+
+fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure> {
+    match path {
+        Some(path) if !path.is_absolute() => {
+            Err(Failure::usage(format!("`{option}` must be an absolute path, not `{}`", path.display())))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn environment() -> runtime::ProcessEnvironment {
+    env_vars::all().into_iter().map(|(name, value)| (name.into(), value.into())).collect::<HashMap<_, _>>()
+}

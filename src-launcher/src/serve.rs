@@ -1,0 +1,149 @@
+//! The headless server: descriptors, signals, and what is left to do when the client is gone.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{Limits, StructureReport};
+use process::standard_streams::ProtocolStreams;
+use runtime::{Executor, Project, WorkerImage};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::ServeOptions;
+use crate::failure::{Exit, Failure};
+use crate::logging;
+use crate::open::Opened;
+use crate::workflow_server::{WorkflowServer, nothing_to_serve};
+
+/// How often we look whether our parent is still there: a client that is killed may leave our input open in another
+/// process of its own.
+const PARENT_WATCH: Duration = Duration::from_secs(2);
+
+/// Serves what `open` finds, or says why it cannot. Returns the exit code.
+pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Opened, Failure>) -> u8 {
+    let on_terminal = std::io::stdin().is_terminal();
+    logging::start(options.log_format.unwrap_or_default());
+    let streams = match process::standard_streams::take() {
+        Ok(streams) => streams,
+        Err(error) => {
+            tracing::error!(%error, "the standard streams cannot be used");
+            return Exit::Environment as u8;
+        }
+    };
+    process::orphans::inherit();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "the server cannot be started");
+            return Exit::Environment as u8;
+        }
+    };
+    let code = match open() {
+        Ok(opened) => {
+            tracing::info!(
+                "workflow-code {} serves `{}` ({}), process {}",
+                env!("CARGO_PKG_VERSION"),
+                opened.project.title,
+                opened.project.id.as_ref().map_or(opened.project.manifest.uuid.as_str(), model::ProjectId::as_str),
+                std::process::id(),
+            );
+            runtime.block_on(serve(options, opened, streams))
+        }
+        Err(failure) => {
+            tracing::error!("{failure}");
+            if failure.exit == Exit::Usage || on_terminal {
+                failure.exit as u8
+            } else {
+                runtime.block_on(refuse(streams, &failure))
+            }
+        }
+    };
+    // A read of standard input cannot be cancelled, so nobody waits for its thread.
+    runtime.shutdown_background();
+    code
+}
+
+/// Answers every request with the reason why nothing is served.
+async fn refuse(streams: ProtocolStreams, failure: &Failure) -> u8 {
+    let gone = CancellationToken::new();
+    let lines = mcp::lines::read(streams.input, Limits::LINE_BYTES);
+    let output = mcp::lines::write(streams.output, gone.clone());
+    if let (Ok(lines), Ok((output, thread))) = (lines, output) {
+        end_with_the_client(&gone);
+        tokio::select! {
+            () = mcp::refusal::serve(lines, output, &failure.to_string(), Limits::LINE_BYTES, Limits::JSON_DEPTH) => {}
+            () = gone.cancelled() => {}
+        }
+        thread.finish(Duration::from_millis(500));
+    }
+    Exit::Environment as u8
+}
+
+async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams) -> u8 {
+    let Opened { project, store } = opened;
+    let gone = CancellationToken::new();
+    end_with_the_client(&gone);
+    let places = options.max_concurrent.map_or_else(Executor::default_places, |most| most as usize);
+    let executor = Executor::new(store, WorkerImage::own(), places);
+    let (sender, report) = watch::channel(None);
+    tokio::spawn(find_structure(Arc::clone(&project), executor.clone(), sender));
+    let server =
+        WorkflowServer::new(project, executor.clone(), report.clone(), options.max_result_bytes, gone.clone());
+    if let Err(error) = mcp::serve(Arc::new(server), streams, gone.clone()).await {
+        tracing::error!(%error, "the server cannot be started");
+        return Exit::Environment as u8;
+    }
+    gone.cancel();
+    executor.end().await;
+    let empty = report.borrow().as_ref().is_some_and(|report| report.entrypoints.iter().all(|one| one.draft));
+    if empty { Exit::Environment as u8 } else { 0 }
+}
+
+/// Finds out what the project offers, and tells what is wrong with it.
+async fn find_structure(
+    project: Arc<Project>,
+    executor: Executor,
+    sender: watch::Sender<Option<Arc<StructureReport>>>,
+) {
+    let report = executor.analyse_cached(&project.manifest, project.folders.data.join("cache")).await;
+    for error in &report.errors {
+        tracing::error!("entrypoint `{}` is not served: {}", error.entrypoint, error.message);
+    }
+    for warning in &report.warnings {
+        tracing::warn!("{warning}");
+    }
+    if report.entrypoints.iter().all(|entrypoint| entrypoint.draft) {
+        tracing::error!("{}", nothing_to_serve(&report));
+    }
+    let _ = sender.send(Some(Arc::new(report)));
+}
+
+/// Raises `gone` on the signals by which clients end servers, and when our parent is gone.
+fn end_with_the_client(gone: &CancellationToken) {
+    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
+        let gone = gone.clone();
+        match signal(kind) {
+            Ok(mut signals) => {
+                tokio::spawn(async move {
+                    signals.recv().await;
+                    gone.cancel();
+                });
+            }
+            Err(error) => tracing::warn!(%error, "a signal cannot be watched"),
+        }
+    }
+    let parent = rustix::process::getppid();
+    let gone = gone.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(PARENT_WATCH).await;
+            if rustix::process::getppid() != parent {
+                tracing::info!("the client is gone");
+                gone.cancel();
+                return;
+            }
+        }
+    });
+}

@@ -1,0 +1,46 @@
+//! Starting programs with their output on the terminal. No shell is involved, whatever the name says.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// What went wrong, in a sentence.
+pub(crate) type Outcome<T = ()> = Result<T, String>;
+
+/// The repository's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "cargo's own variable")]
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// The release executable.
+pub(crate) fn executable() -> PathBuf {
+    target().join("release").join("workflow-code")
+}
+
+/// Runs a program in the repository's root and fails when it does.
+pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
+    let shown: Vec<String> = arguments.iter().map(|one| one.as_ref().to_string_lossy().into_owned()).collect();
+    println!("$ {program} {}", shown.join(" "));
+    let started = Instant::now();
+    #[expect(clippy::disallowed_methods, reason = "a task's output belongs on the terminal, untouched")]
+    let status = std::process::Command::new(program).args(arguments).current_dir(root()).status();
+    match status {
+        Ok(status) if status.success() => {
+            println!("  {:.1} s", started.elapsed().as_secs_f64());
+            Ok(())
+        }
+        Ok(status) => Err(format!("`{program} {}` ended with {status}", shown.join(" "))),
+        Err(error) => Err(format!("`{program}` could not be started: {error}")),
+    }
+}
+
+/// Builds the release executable.
+pub(crate) fn build() -> Outcome {
+    run("cargo", &["build", "--release", "--package", "workflow-code"])
+}

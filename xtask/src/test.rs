@@ -1,0 +1,23 @@
+//! `cargo xtask test`: what CI runs, on a machine that has nothing but a Rust toolchain.
+
+use crate::shell::{self, Outcome};
+
+/// Which tests.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only this test, by a part of its name
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    if let Some(part) = &options.only {
+        shell::build()?;
+        return shell::run("cargo", &["test", "--release", "--workspace", "--", part]);
+    }
+    shell::run("cargo", &["fmt", "--all", "--check"])?;
+    shell::build()?;
+    // Tests with a process census run one after the other within their binary; cargo runs the binaries in turn.
+    shell::run("cargo", &["test", "--release", "--workspace"])?;
+    shell::run("cargo", &["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
