@@ -304,25 +304,15 @@ impl ManagedFiles {
         make_folder(&self.imported).map_err(failed(&self.imported))?;
         let mut temporary = temporary_file(&self.imported).map_err(failed(&self.imported))?;
         let digest = source.copy_to(temporary.as_file_mut(), &self.imported)?;
-        finish(temporary.as_file()).map_err(failed(&self.imported))?;
         let folder = self.imported.join(&digest);
-        make_folder(&folder).map_err(failed(&folder))?;
         let target = folder.join(&source.name);
-        match temporary.persist_noclobber(&target) {
-            Ok(_) => {}
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                // The same bytes under the same name: there is nothing to do, unless a crash or a hand left another
-                // file there.
-                let known =
-                    std::fs::symlink_metadata(&target).is_ok_and(|known| known.is_file() && known.len() == source.size);
-                if !known {
-                    error
-                        .file
-                        .persist(&target)
-                        .map_err(|error| FileError::Store { path: target, source: error.error })?;
-                }
-            }
-            Err(error) => return Err(FileError::Store { path: target, source: error.error }),
+        // The same bytes under the same name are there already more often than not, unless a crash or a hand left
+        // something else in their place.
+        let known = std::fs::symlink_metadata(&target).is_ok_and(|known| known.is_file() && known.len() == source.size);
+        if !known {
+            finish(temporary.as_file()).map_err(failed(&self.imported))?;
+            make_folder(&folder).map_err(failed(&folder))?;
+            temporary.persist(&target).map_err(|error| FileError::Store { path: target, source: error.error })?;
         }
         Ok(FileRef {
             file: format!("{digest}/{}", source.name),
