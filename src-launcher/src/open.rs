@@ -118,10 +118,33 @@ pub(crate) fn package_failure(error: &PackageError) -> Failure {
 
 pub(crate) fn store_failure(error: &store::StoreError) -> Failure {
     let failure = Failure::from_error(Exit::Environment, error);
-    match error.next_step() {
+    match next_step(error) {
         Some(step) => failure.hinted(step),
         None => failure,
     }
+}
+
+/// What a person can do about a database that cannot be used.
+fn next_step(error: &StoreError) -> Option<String> {
+    Some(match error {
+        StoreError::Missing { .. } => "register a folder with `workflow-code projects add DIR`".into(),
+        StoreError::TooNew { .. } => "update this executable, or use the newer one that wrote the database".into(),
+        StoreError::NotADatabase { path } | StoreError::Foreign { path } => {
+            format!("move `{}` away, or put a backup in its place", path.display())
+        }
+        StoreError::Corrupt { path, .. } => format!(
+            "put a backup in place of `{}` (migrations keep one beside it), or recover it with `sqlite3 FILE .recover`",
+            path.display()
+        ),
+        StoreError::Locked { .. } => "end the program that holds it, or wait for it".into(),
+        StoreError::Full { .. } => "make room on that disk; nothing that was recorded is lost".into(),
+        StoreError::ReadOnly { path } | StoreError::File { path, .. } | StoreError::Unreadable { path, .. } => {
+            format!("make `{}` and its folder readable and writable for you", path.display())
+        }
+        StoreError::NoSuchProject { .. } => "see `workflow-code projects list`".into(),
+        StoreError::NoSuchRun { .. } => "see `workflow-code runs list`".into(),
+        _ => return None,
+    })
 }
 
 /// Turns the folder options into folders, and names the option that is no absolute path.

@@ -71,9 +71,10 @@ async fn refuse(streams: ProtocolStreams, failure: &Failure) -> u8 {
     let lines = mcp::lines::read(streams.input, Limits::LINE_BYTES);
     let output = mcp::lines::write(streams.output, gone.clone());
     if let (Ok(lines), Ok((output, thread))) = (lines, output) {
+        let reason = failure.to_string();
         end_with_the_client(&gone);
         tokio::select! {
-            () = mcp::refusal::serve(lines, output, &failure.to_string(), Limits::LINE_BYTES, Limits::JSON_DEPTH) => {}
+            () = mcp::refusal::serve(lines, output, &reason, Limits::LINE_BYTES, Limits::JSON_DEPTH) => {}
             () = gone.cancelled() => {}
         }
         thread.finish(Duration::from_millis(500));

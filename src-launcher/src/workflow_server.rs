@@ -69,7 +69,7 @@ impl WorkflowServer {
             return Ok(found.clone());
         }
         let names: Vec<&str> = served().map(|entrypoint| entrypoint.id.as_str()).collect();
-        let hint = project::nearest(id, names.iter().copied())
+        let hint = project::words::nearest(id, names.iter().copied())
             .map_or_else(|| format!("the tools are {}", quoted(&names)), |near| format!("did you mean `{near}`?"));
         Err(Fault::invalid(format!("there is no tool `{id}`; {hint}")))
     }
@@ -139,7 +139,7 @@ impl Family for WorkflowServer {
                 text.push_str(&format!(" `{}` ({});", error.entrypoint, error.message));
             }
         }
-        Some(project::cut_at_sentence(&text, INSTRUCTIONS))
+        Some(project::words::cut_at_sentence(&text, INSTRUCTIONS))
     }
 
     async fn tools(&self) -> Result<Vec<Tool>, Fault> {

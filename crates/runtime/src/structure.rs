@@ -18,15 +18,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A report, and the files it was made from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Structure {
+pub(crate) struct Structure {
     /// What the project offers.
-    pub report: StructureReport,
+    pub(crate) report: StructureReport,
     /// Every module that was read, relative to the project. A cached report holds while none of them has changed.
-    pub modules: Vec<String>,
+    pub(crate) modules: Vec<String>,
 }
 
 /// Makes the structure report of a project from what discovery found.
-pub async fn analyse(manifest: &Manifest, discovery: Discovery, image: &WorkerImage, workers: &Workers) -> Structure {
+pub(crate) async fn analyse(manifest: &Manifest, discovery: Discovery, image: &WorkerImage, workers: &Workers) -> Structure {
     let Discovery { candidates, mut errors, mut warnings } = discovery;
     warnings.splice(0..0, manifest.warnings.iter().cloned());
     let files: Vec<String> = candidates

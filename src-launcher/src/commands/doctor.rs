@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clients::{Drift, Ledger};
 use model::{EntrypointSource, StructureReport};
 use project::{EnvFile, Manifest};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{Create, Project, ProjectKind, Store, StoreError};
 
 use crate::cli::Doctor;
@@ -444,7 +444,7 @@ mod tests {
     fn a_finding_reads_the_same_for_programs() {
         let mut examination = Examination::default();
         examination.warning("disk-space", "little room", "make room");
-        let value: Value = serde_json::to_value(&examination.findings).expect("JSON");
+        let value = serde_json::to_value(&examination.findings).expect("JSON");
         assert_eq!(value, json!([{ "check": "disk-space", "level": "warning", "message": "little room", "fix": "make room" }]));
     }
 }

@@ -208,7 +208,7 @@ fn logs(history: &History, profile: Option<&str>, run: &str, stream: Option<&str
         for entry in &page.entries {
             if history.json {
                 out::line(
-                    &json!({ "at": format_timestamp(entry.at), "stream": entry.stream.as_str(), "text": entry.text })
+                    &json!({ "at": format_timestamp(entry.at), "stream": stream_name(entry.stream), "text": entry.text })
                         .to_string(),
                 );
             } else {
@@ -223,6 +223,13 @@ fn logs(history: &History, profile: Option<&str>, run: &str, stream: Option<&str
             return Ok(0);
         }
         std::thread::sleep(LOOK);
+    }
+}
+
+fn stream_name(stream: LogStream) -> &'static str {
+    match stream {
+        LogStream::Stdout => "stdout",
+        LogStream::Stderr => "stderr",
     }
 }
 

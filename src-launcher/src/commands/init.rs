@@ -1,0 +1,31 @@
+//! `workflow-code init`: a small working project, or what is missing in a folder that has something already.
+
+use model::SystemIds;
+use project::init::{IdRule, Template as Kind, plan_init};
+use serde_json::json;
+
+use crate::cli::{Init, Template};
+use crate::failure::{Exit, Failure};
+use crate::out;
+
+pub(crate) fn run(options: &Init) -> Result<u8, Failure> {
+    let kind = match options.template {
+        Template::Script => Kind::Script,
+        Template::Command => Kind::Command,
+    };
+    let rule = if options.new_id { IdRule::Renew } else { IdRule::Keep };
+    let failure = |error: project::init::InitError| Failure::from_error(Exit::Environment, &error);
+    let plan = plan_init(&options.dir, kind, rule, &SystemIds).map_err(failure)?;
+    plan.apply().map_err(failure)?;
+    let dir = options.dir.display();
+    if options.json {
+        let files: Vec<_> = plan.changes.iter().map(|change| json!(change.path)).collect();
+        out::json(&json!({ "path": options.dir, "uuid": plan.uuid, "files": files }));
+    } else if plan.changes.is_empty() {
+        out::note(&format!("`{dir}` is a workflow project already; nothing was missing"));
+    } else {
+        out::print(&plan.diff());
+        out::note(&format!("next: `workflow-code run {dir}`, then `workflow-code projects add {dir}`"));
+    }
+    Ok(0)
+}
