@@ -1,0 +1,102 @@
+//! Gives the engine its modules: those found before the run, and those an `import()` asks for while it goes on.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rquickjs::loader::{ImportAttributes, Loader, Resolver};
+use rquickjs::module::Declared;
+use rquickjs::{Ctx, Exception, Module};
+
+use super::shared::{Shared, ToHost};
+use crate::Job;
+use crate::modules::{Graph, Shelf};
+use crate::source::{LineMap, WRAP_LINES};
+
+/// The name that stands for an orchestration script's body in `import()`.
+pub(super) struct Library {
+    job: Job,
+    graph: Graph,
+    /// The map of a script's body, which is no module.
+    script: Option<(String, Option<LineMap>)>,
+}
+
+impl Library {
+    pub(super) fn new(job: &Job, graph: Graph, script: Option<Option<LineMap>>) -> Self {
+        // What the journal holds is of no use here, and may be large.
+        let job = Job { journal: Vec::new(), input: None, ..job.clone() };
+        let script = script.map(|map| (job.file.clone(), map));
+        Self { job, graph, script }
+    }
+
+    /// Finds where a place of what the engine ran was written.
+    pub(super) fn place(&self, file: &str, line: u32, column: u32) -> Option<(u32, u32)> {
+        if let Some((name, map)) = &self.script
+            && name == file
+        {
+            let line = line.saturating_sub(WRAP_LINES).max(1);
+            return map.as_ref().map_or(Some((line, column)), |map| map.find(line, column));
+        }
+        self.graph.modules.get(file)?.map.as_ref()?.find(line, column)
+    }
+
+    /// Returns the code of a module that was found.
+    pub(super) fn code(&self, path: &str) -> Option<String> {
+        self.graph.modules.get(path).map(|module| module.code.clone())
+    }
+}
+
+/// The engine's two questions about modules, answered from the library.
+#[derive(Clone)]
+pub(super) struct Access {
+    pub library: Rc<RefCell<Library>>,
+    pub shared: Rc<Shared>,
+}
+
+impl Resolver for Access {
+    fn resolve<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        base: &str,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<String> {
+        let library = self.library.borrow();
+        if library.script.is_some() {
+            return Err(Exception::throw_type(
+                ctx,
+                &format!("a script cannot import `{name}`: it has no modules, and agents do such work"),
+            ));
+        }
+        let job = &library.job;
+        Shelf::new(&job.root, &job.sources)
+            .resolve(base, name)
+            .map_err(|(_, message)| Exception::throw_type(ctx, &message))
+    }
+}
+
+impl Loader for Access {
+    fn load<'js>(
+        &mut self,
+        ctx: &Ctx<'js>,
+        name: &str,
+        _attributes: Option<ImportAttributes<'js>>,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        let found = self.library.borrow().code(name);
+        let code = match found {
+            Some(code) => code,
+            None => {
+                let library = &mut *self.library.borrow_mut();
+                let shelf = Shelf::new(&library.job.root, &library.job.sources);
+                let new = library
+                    .graph
+                    .load_late(&shelf, name)
+                    .map_err(|error| Exception::throw_type(ctx, &format!("cannot import: {error}")))?;
+                // Kept with the run before any of it is executed.
+                self.shared.send(ToHost::Loaded(new));
+                library.code(name).unwrap_or_default()
+            }
+        };
+        // The library is free again: compiling asks for the imports of this module.
+        Module::declare(ctx.clone(), name, code)
+    }
+}

@@ -1,0 +1,297 @@
+//! Where modules come from: names to files inside the project, reading them safely, and everything an entrypoint
+//! imports, found before anything runs.
+//!
+//! A module's identity is its path relative to the project with `/` between the parts, as its importers name it;
+//! links are followed for reading only, so that a kept copy of the sources needs no disk to resolve the same names.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use model::Limits;
+use serde::{Deserialize, Serialize};
+
+use crate::source::{Compiled, Import, compile_module, error_at};
+use crate::{SourceError, SourceErrorCode};
+
+/// How many modules one entrypoint may have. A bound for generated import graphs; people stay far below.
+const MODULE_COUNT: usize = 2_000;
+
+/// Where sources are read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Sources {
+    /// The project's folder, as it is now.
+    Disk,
+    /// Copies kept with the run: path in the project → text.
+    Kept(BTreeMap<String, String>),
+}
+
+/// A module as it was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModuleSource {
+    /// Its path, relative to the project, with `/` between the parts.
+    pub path: String,
+    /// SHA-256 of its text, in hexadecimal.
+    pub sha256: String,
+    /// Its text.
+    pub text: String,
+}
+
+impl ModuleSource {
+    pub(crate) fn new(path: &str, text: String) -> Self {
+        Self { path: path.to_owned(), sha256: crate::json::sha256(&text), text }
+    }
+}
+
+/// Reads modules of one project.
+#[derive(Debug)]
+pub(crate) struct Shelf<'a> {
+    root: &'a Path,
+    sources: &'a Sources,
+}
+
+impl<'a> Shelf<'a> {
+    pub(crate) fn new(root: &'a Path, sources: &'a Sources) -> Self {
+        Self { root, sources }
+    }
+
+    /// Reads the text of a module.
+    pub(crate) fn read(&self, path: &str) -> Result<String, SourceError> {
+        match self.sources {
+            Sources::Kept(texts) => texts.get(path).cloned().ok_or_else(|| {
+                SourceError::of_file(SourceErrorCode::Unreadable, path, "not among the sources kept with the run")
+            }),
+            Sources::Disk => read_inside(self.root, path),
+        }
+    }
+
+    /// Tells whether there is such a file; says nothing of its being readable.
+    fn exists(&self, path: &str) -> bool {
+        match self.sources {
+            Sources::Kept(texts) => texts.contains_key(path),
+            Sources::Disk => self.root.join(path).is_file(),
+        }
+    }
+
+    /// Turns an import of `from` into the path of a module, or says why it cannot be one.
+    pub(crate) fn resolve(&self, from: &str, specifier: &str) -> Result<String, (SourceErrorCode, String)> {
+        if !(specifier.starts_with("./") || specifier.starts_with("../")) {
+            return Err((
+                SourceErrorCode::Import,
+                format!(
+                    "cannot import `{}`: only files of the project can be imported, by a path that begins with ./ or ../",
+                    shortened(specifier)
+                ),
+            ));
+        }
+        if specifier.contains(['\0', '\\', '?', '#']) {
+            return Err((
+                SourceErrorCode::Import,
+                format!("cannot import `{}`: not a plain path", shortened(specifier)),
+            ));
+        }
+        let mut parts: Vec<&str> = from.split('/').collect();
+        parts.pop();
+        for part in specifier.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    if parts.pop().is_none() {
+                        return Err((
+                            SourceErrorCode::Outside,
+                            format!("cannot import `{}`: it lies outside the project", shortened(specifier)),
+                        ));
+                    }
+                }
+                other => parts.push(other),
+            }
+        }
+        let path = parts.join("/");
+        self.complete(&path).ok_or_else(|| {
+            let reason = match Path::new(&path).extension().and_then(|extension| extension.to_str()) {
+                Some("ts" | "js" | "mjs" | "json") | None => "there is no such file in the project",
+                Some(_) => "only .ts, .js, .mjs and .json files can be imported",
+            };
+            (SourceErrorCode::Import, format!("cannot import `{}`: {reason}", shortened(specifier)))
+        })
+    }
+
+    /// Finds the file meant by a path: itself, `x.ts` for `x.js` as TypeScript people write it, or with an extension.
+    fn complete(&self, path: &str) -> Option<String> {
+        let known = crate::source::Language::of(path).is_some();
+        if known && self.exists(path) {
+            return Some(path.to_owned());
+        }
+        if let Some(stem) = path.strip_suffix(".js") {
+            let typed = format!("{stem}.ts");
+            return self.exists(&typed).then_some(typed);
+        }
+        if known {
+            return None;
+        }
+        ["ts", "js", "mjs"].into_iter().map(|extension| format!("{path}.{extension}")).find(|path| self.exists(path))
+    }
+}
+
+/// An entrypoint with all it imports, compiled.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    /// The modules by path.
+    pub modules: HashMap<String, Compiled>,
+    /// Their sources, in the order they were found; the entrypoint first.
+    pub sources: Vec<ModuleSource>,
+}
+
+impl Graph {
+    /// Loads what `file` imports, and what that imports, beginning with `file` itself, already read and compiled.
+    pub(crate) fn load(shelf: &Shelf<'_>, file: &str, text: String, compiled: Compiled) -> Result<Self, SourceError> {
+        let mut graph = Self::default();
+        graph.add(shelf, file, text, compiled)?;
+        Ok(graph)
+    }
+
+    /// Loads a module that is asked for while a run goes on; gives what is new.
+    pub(crate) fn load_late(&mut self, shelf: &Shelf<'_>, path: &str) -> Result<Vec<ModuleSource>, SourceError> {
+        let before = self.sources.len();
+        if !self.modules.contains_key(path) {
+            let text = shelf.read(path)?;
+            let compiled = compile_module(path, &text, false)?;
+            self.add(shelf, path, text, compiled)?;
+        }
+        Ok(self.sources[before..].to_vec())
+    }
+
+    fn add(&mut self, shelf: &Shelf<'_>, file: &str, text: String, compiled: Compiled) -> Result<(), SourceError> {
+        // A list instead of recursion: import chains may be long.
+        let mut open = vec![(file.to_owned(), compiled.imports.clone(), text.clone())];
+        self.insert(file, text, compiled);
+        while let Some((importer, imports, importer_text)) = open.pop() {
+            for import in imports {
+                let Some((path, text, compiled)) = self.follow(shelf, &importer, &importer_text, &import)? else {
+                    continue;
+                };
+                if self.modules.len() >= MODULE_COUNT {
+                    return Err(error_at(
+                        SourceErrorCode::Import,
+                        &importer,
+                        &importer_text,
+                        import.offset,
+                        format!("more than {MODULE_COUNT} modules"),
+                    ));
+                }
+                open.push((path.clone(), compiled.imports.clone(), text.clone()));
+                self.insert(&path, text, compiled);
+            }
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, path: &str, text: String, compiled: Compiled) {
+        self.sources.push(ModuleSource::new(path, text));
+        self.modules.insert(path.to_owned(), compiled);
+    }
+
+    /// Reads and compiles the module of one import; none if it is there already, or may be missing until it is used.
+    fn follow(
+        &self,
+        shelf: &Shelf<'_>,
+        importer: &str,
+        importer_text: &str,
+        import: &Import,
+    ) -> Result<Option<(String, String, Compiled)>, SourceError> {
+        let at_import = |code, message: String| error_at(code, importer, importer_text, import.offset, message);
+        let path = match shelf.resolve(importer, &import.specifier) {
+            Ok(path) => path,
+            // `import(…)` fails where it stands, and only if it is reached.
+            Err(_) if import.dynamic => return Ok(None),
+            Err((code, message)) => return Err(at_import(code, message)),
+        };
+        if self.modules.contains_key(&path) {
+            return Ok(None);
+        }
+        let read = shelf.read(&path).and_then(|text| {
+            let compiled = compile_module(&path, &text, false)?;
+            Ok((text, compiled))
+        });
+        match read {
+            Ok((text, compiled)) => Ok(Some((path, text, compiled))),
+            Err(_) if import.dynamic => Ok(None),
+            // A fault inside the imported file points there; one of the file itself belongs to the import.
+            Err(error) if error.line.is_some() => Err(error),
+            Err(error) => Err(at_import(
+                error.code,
+                format!("cannot import `{}`: {}", shortened(&import.specifier), error.message),
+            )),
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(120).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// Reads a file that must lie inside `root` when all links are followed.
+fn read_inside(root: &Path, path: &str) -> Result<String, SourceError> {
+    let fail = |code, message: String| SourceError::of_file(code, path, message);
+    let unreadable = |error: &io::Error| match error.kind() {
+        io::ErrorKind::NotFound => fail(SourceErrorCode::Unreadable, "the file does not exist".into()),
+        _ => fail(SourceErrorCode::Unreadable, format!("the file cannot be read: {error}")),
+    };
+    let inside = || -> io::Result<Option<PathBuf>> {
+        let (root, file) = (root.canonicalize()?, root.join(path).canonicalize()?);
+        Ok(file.starts_with(&root).then_some(file))
+    };
+    let outside = || fail(SourceErrorCode::Outside, "the file lies outside the project".into());
+    let real = inside().map_err(|error| unreadable(&error))?.ok_or_else(outside)?;
+    let file = open_regular(&real).map_err(|error| unreadable(&error))?;
+    // What was opened is what was checked, even if somebody moves links about meanwhile.
+    let again = inside().map_err(|error| unreadable(&error))?.ok_or_else(outside)?;
+    if again != real || !same_file(&file, &real).map_err(|error| unreadable(&error))? {
+        return Err(fail(SourceErrorCode::Unreadable, "the file changed while it was read: try again".into()));
+    }
+    let mut bytes = Vec::new();
+    file.take(Limits::SOURCE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > Limits::SOURCE_BYTES {
+        return Err(fail(
+            SourceErrorCode::TooLarge,
+            format!("the file is larger than {} MiB", Limits::SOURCE_BYTES / (1024 * 1024)),
+        ));
+    }
+    String::from_utf8(bytes).map_err(|_| fail(SourceErrorCode::Unreadable, "the file is not UTF-8 text".into()))
+}
+
+/// Opens a regular file without waiting for a pipe's other end and without following a link in its last part.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC);
+    }
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    }
+}
+
+#[cfg(unix)]
+fn same_file(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (opened, named) = (file.metadata()?, path.symlink_metadata()?);
+    Ok(opened.dev() == named.dev() && opened.ino() == named.ino())
+}
+
+#[cfg(not(unix))]
+fn same_file(_file: &File, _path: &Path) -> io::Result<bool> {
+    // No identity of files in the standard library here; the check of the path before and after stays.
+    Ok(true)
+}

@@ -1,0 +1,119 @@
+//! Orchestration scripts: one `export const meta` statement and a body with top-level `await` and `return`.
+//!
+//! The body runs as one async function, so the file cannot be a module to the engine. It is parsed as one all the
+//! same, by a real parser, so that a text that closes the wrapping function early is a syntax error.
+
+use oxc_allocator::Allocator;
+use oxc_ast::ast::Statement;
+use oxc_span::GetSpan as _;
+
+use super::line_map::LineMap;
+use super::literal::fold;
+use super::syntax::{Language, exported_const, parse, source_type, strip_types};
+use super::{depth, error_at};
+use crate::meta::{self, Meta};
+use crate::{SourceError, SourceErrorCode};
+
+/// Lines that stand before the body in what the engine gets.
+pub(crate) const WRAP_LINES: u32 = 1;
+
+/// A script, ready for the engine.
+#[derive(Debug, Clone)]
+pub(crate) struct CompiledScript {
+    /// An expression that gives the body as an async function.
+    pub code: String,
+    /// From places in `code`, less [`WRAP_LINES`], to places in the source; none where they are the same.
+    pub map: Option<LineMap>,
+    /// The meta block.
+    pub meta: Meta,
+}
+
+/// Lifts the meta block of a script without running anything, and wraps its body.
+pub(crate) fn compile_script(file: &str, text: &str) -> Result<CompiledScript, SourceError> {
+    let language = Language::of(file).unwrap_or(Language::JavaScript);
+    depth::check(text).map_err(|deep| error_at(SourceErrorCode::TooDeep, file, text, deep.offset, deep.message()))?;
+    let (meta, blanked) = lift(file, text, language)?;
+    let (body, map) = match language {
+        Language::TypeScript => {
+            let allocator = Allocator::default();
+            let (mut program, _) = parse(&allocator, file, &blanked, source_type(language), true)?;
+            let (code, map) = strip_types(&allocator, file, &blanked, &mut program)?;
+            (code, Some(map))
+        }
+        Language::JavaScript | Language::Json => (blanked, None),
+    };
+    Ok(CompiledScript { code: format!("(async () => {{\n{body}\n}})"), map, meta })
+}
+
+/// Reads the meta block and blanks what a function body cannot hold, in place, so that lines and columns stay.
+fn lift(file: &str, text: &str, language: Language) -> Result<(Meta, String), SourceError> {
+    let allocator = Allocator::default();
+    let (program, _) = parse(&allocator, file, text, source_type(language), true)?;
+    let refuse = |offset: usize, message: String| error_at(SourceErrorCode::Syntax, file, text, offset, message);
+
+    let mut found = None;
+    for (index, statement) in program.body.iter().enumerate() {
+        let offset = statement.span().start as usize;
+        if let Some((declarator, alone)) = exported_const(statement, "meta") {
+            if found.is_some() || !alone {
+                return Err(refuse(offset, "a script has one statement `export const meta = { … }`".into()));
+            }
+            let Some(init) = &declarator.init else {
+                return Err(refuse(offset, "`meta` has no value".into()));
+            };
+            found = Some((index, offset, fold(init, "meta"), init.span().start as usize));
+            continue;
+        }
+        match statement {
+            Statement::ImportDeclaration(import) => {
+                return Err(refuse(
+                    import.source.span.start as usize,
+                    format!(
+                        "a script cannot import `{}`: it has no modules, and agents do such work",
+                        import.source.value
+                    ),
+                ));
+            }
+            Statement::ExportDeclaration(_)
+            | Statement::ExportNamedDeclaration(_)
+            | Statement::ExportFromDeclaration(_)
+            | Statement::ExportAllDeclaration(_)
+            | Statement::ExportDefaultDeclaration(_)
+            | Statement::TSExportAssignment(_)
+            | Statement::TSNamespaceExportDeclaration(_) => {
+                return Err(refuse(offset, "a script exports `meta` and nothing else".into()));
+            }
+            _ => {}
+        }
+    }
+    let Some((index, offset, value, value_offset)) = found else {
+        return Err(refuse(0, "a script begins with `export const meta = { … }`".into()));
+    };
+    let value = value.map_err(|part| {
+        error_at(SourceErrorCode::Meta, file, text, part.offset, format!("{} is not a literal", part.path))
+    })?;
+    let mut meta =
+        meta::read(&value).map_err(|message| error_at(SourceErrorCode::Meta, file, text, value_offset, message))?;
+    if index > 0 || !program.directives.is_empty() {
+        meta.notes.insert(0, meta::note("meta-not-first", None, "code stands before the `meta` statement"));
+    }
+
+    let mut blanked = text.to_owned();
+    blank(&mut blanked, offset, "export".len());
+    if let Some(hashbang) = &program.hashbang {
+        blank(&mut blanked, hashbang.span.start as usize, hashbang.span.size() as usize);
+    }
+    if blanked.starts_with('\u{feff}') {
+        // As wide as it was for whoever counts characters.
+        blanked.replace_range(..'\u{feff}'.len_utf8(), " ");
+    }
+    Ok((meta, blanked))
+}
+
+/// Puts blanks over a stretch of ASCII text.
+fn blank(text: &mut String, start: usize, length: usize) {
+    if let Some(stretch) = text.get(start..start + length) {
+        let blanks: String = stretch.chars().map(|_| ' ').collect();
+        text.replace_range(start..start + length, &blanks);
+    }
+}
