@@ -48,7 +48,9 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
     let profile = cli.profile.as_deref();
     if let Some(id) = &cli.workflow_mcp {
         return Ok(serve::workflow(&cli.serve, || {
-            open::registered(id, &profile::open(profile, Missing::Refuse)?)
+            let profile = profile::open(profile, Missing::Refuse)
+                .map_err(|failure| Failure { message: format!("project `{id}`: {}", failure.message), ..failure })?;
+            open::registered(id, &profile)
         }));
     }
     match &cli.command {
