@@ -115,6 +115,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
             && thread.join().is_err()
         {
             tracing::error!("the writer thread had ended early");
@@ -240,7 +241,7 @@ impl Worker {
         if self.connection.is_some() {
             return Ok(());
         }
-        let mut connection = self.place.connect()?;
+        let mut connection = self.place.connect().map_err(|error| self.place.explained(error))?;
         let sql = |error| StoreError::sql(&self.place.path, error);
         // Checkpoints are made here, once the callers are answered, and not inside their commits.
         connection
