@@ -37,27 +37,62 @@ pub(crate) fn search_sql(query: &str, filter: &RunFilter, before: Option<i64>) -
     (sql, values)
 }
 
-/// Finds the newest text with a word among those before a row id.
+/// Finds the newest texts with a word among those before a row id.
 pub(crate) const SEEK: &str =
-    "SELECT rowid FROM run_text WHERE run_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT 1";
+    "SELECT rowid FROM run_text WHERE run_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3";
 /// Goes through all texts with a word, the newest first.
 pub(crate) const WALK: &str = "SELECT rowid FROM run_text WHERE run_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC";
 
-/// Returns the newest run with a word that is not newer than `key`.
-fn seek(connection: &Connection, word: &str, key: i64) -> Outcome<Option<i64>> {
-    let rowid: Option<i64> = connection
-        .prepare_cached(SEEK)?
-        .query_row((word, key.saturating_add(1).saturating_mul(PARTS)), |row| row.get(0))
-        .optional()?;
-    Ok(rowid.map(|rowid| rowid / PARTS))
+/// The runs with a word, by jumping: some at a time, more of them where they are all looked at.
+struct Jump<'a> {
+    word: &'a str,
+    /// Runs with the word, the newest last.
+    found: Vec<i64>,
+    /// How many texts to find at once.
+    many: i64,
+    /// How often the texts found last were asked for.
+    asked: i64,
+    /// Whether there are no older ones than those found.
+    end: bool,
 }
 
-/// Returns the newest run with all of `words` that is not newer than `key`.
-fn seek_all(connection: &Connection, words: &[String], mut key: i64) -> Outcome<Option<i64>> {
+impl<'a> Jump<'a> {
+    fn new(word: &'a str) -> Self {
+        Self { word, found: Vec::new(), many: 4, asked: 4, end: false }
+    }
+
+    /// Returns the newest run that is not newer than `key`. Must be asked for older and older ones.
+    fn seek(&mut self, connection: &Connection, key: i64) -> Outcome<Option<i64>> {
+        while self.found.last().is_some_and(|newest| *newest > key) {
+            self.found.pop();
+        }
+        if self.found.is_empty() && !self.end {
+            // Where the other words are as frequent, most are looked at; where they are rare, most are passed over.
+            self.many = if self.asked * 4 >= self.many { self.many * 4 } else { self.many / 4 }.clamp(1, 1_024);
+            self.asked = 0;
+            let mut statement = connection.prepare_cached(SEEK)?;
+            let limit = (key + 1).saturating_mul(PARTS);
+            let rowids = statement.query_map((self.word, limit, self.many), |row| row.get::<_, i64>(0))?;
+            let mut texts = 0;
+            for rowid in rowids {
+                texts += 1;
+                self.found.push(rowid? / PARTS);
+            }
+            self.end = texts < self.many;
+            self.found.dedup();
+            self.found.reverse();
+        }
+        self.asked += 1;
+        Ok(self.found.last().copied())
+    }
+}
+
+/// Returns the newest run with all words that is not newer than `key`.
+fn seek_all(connection: &Connection, words: &mut [Jump<'_>], mut key: i64) -> Outcome<Option<i64>> {
     loop {
         let before = key;
-        for word in words {
-            match seek(connection, word, key)? {
+        for word in words.iter_mut() {
+            match word.seek(connection, key)? {
                 Some(found) => key = found,
                 None => return Ok(None),
             }
@@ -136,9 +171,10 @@ fn several_words(
     let (conditions, values) = filter.conditions(2);
     let mut fetch =
         connection.prepare_cached(&format!("SELECT {SUMMARY} FROM runs WHERE runs.key = ?1{conditions}"))?;
+    let mut whole: Vec<Jump<'_>> = whole.iter().map(|word| Jump::new(word)).collect();
     let mut runs = Vec::new();
     for _ in 0..CANDIDATES {
-        let Some(found) = seek_all(connection, whole, key)? else { break };
+        let Some(found) = seek_all(connection, &mut whole, key)? else { break };
         let met = match &mut walk {
             Some(walk) => walk.seek(found)?,
             None => Some(found),
@@ -178,7 +214,7 @@ impl Store {
         let limit = limit.min(PAGE);
         self.database.read_together(|connection| {
             let before = before.map(|run| place(connection, run)).transpose()?.map(|(_, key)| key);
-            let whole = seek(connection, last, i64::MAX / PARTS - 2)?.is_some();
+            let whole = Jump::new(last).seek(connection, i64::MAX / PARTS - 2)?.is_some();
             let begins = format!("{last}*");
             match (others, whole) {
                 ([], true) => one_word(connection, last, filter, before, limit),

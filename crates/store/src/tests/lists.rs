@@ -74,7 +74,7 @@ fn every_list_goes_along_an_index() {
             check(store, &sql, &values);
         }
     }
-    check(store, SEEK, &[text("invoice"), number(9)]);
+    check(store, SEEK, &[text("invoice"), number(9), number(4)]);
     check(store, WALK, &[text("inv*"), number(9)]);
     check(store, registry::LIST, &[]);
     check(store, registry::RELATIONS, &[text("a")]);
@@ -172,7 +172,7 @@ fn a_search_finds_ids_input_output_logs_and_cjk() {
         "antwort flug",
         "\"antwort\" - *",
     ] {
-        assert_eq!(search(text), [id.clone()], "{text}");
+        assert_eq!(search(text), std::slice::from_ref(&id), "{text}");
     }
     for text in [
         "行运",
@@ -191,13 +191,59 @@ fn a_search_finds_ids_input_output_logs_and_cjk() {
     assert_eq!(search("main"), [other_id.clone(), id.clone()]);
     for text in ["main", "main weekly", "mai", "main weekl"] {
         let page = store.search_runs(text, &RunFilter::default(), Some(other.run()), 10).unwrap();
-        assert_eq!(page.iter().map(|run| run.run_id.to_string()).collect::<Vec<_>>(), [id.clone()], "{text}");
+        assert_eq!(
+            page.iter().map(|run| run.run_id.to_string()).collect::<Vec<_>>(),
+            std::slice::from_ref(&id),
+            "{text}"
+        );
     }
     let filter = RunFilter { status: Some(RunStatus::Running), ..RunFilter::default() };
     for text in ["main", "main weekly", "mai", "main weekl"] {
         let filtered = store.search_runs(text, &filter, None, 10).unwrap();
-        assert_eq!(filtered.iter().map(|run| run.run_id.to_string()).collect::<Vec<_>>(), [other_id.clone()], "{text}");
+        assert_eq!(
+            filtered.iter().map(|run| run.run_id.to_string()).collect::<Vec<_>>(),
+            std::slice::from_ref(&other_id),
+            "{text}"
+        );
     }
+}
+
+#[test]
+fn several_words_find_what_each_of_them_finds() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    seed_runs(store, Seeding { runs: 3_000, projects: 5, until: START }).unwrap();
+    let all = RunFilter::default();
+    let search = |text: &str| -> Vec<String> {
+        let found = store.search_runs(text, &all, None, 10_000).unwrap();
+        found.into_iter().map(|run| run.run_id.to_string()).collect()
+    };
+    for (text, others) in [
+        ("invoice weekly", ["invoice", "weekly", "weekly"]),
+        ("运行 报告 codex", ["运行", "报告", "codex"]),
+        ("contract 99 ledger", ["contract", "99", "ledger"]),
+        ("review customer shipment", ["review", "customer", "shipment"]),
+        ("invoice quali", ["invoice", "quality", "quality"]),
+        ("naïve меню arch", ["naïve", "меню", "archive"]),
+    ] {
+        let mut expected = search(others[0]);
+        for other in &others[1..] {
+            let these: std::collections::HashSet<String> = search(other).into_iter().collect();
+            expected.retain(|run| these.contains(run));
+        }
+        assert_eq!(search(text), expected, "{text}");
+        let mut paged: Vec<String> = Vec::new();
+        loop {
+            let before = paged.last().map(|run| run.parse().unwrap());
+            let page = store.search_runs(text, &all, before.as_ref(), 7).unwrap();
+            if page.is_empty() {
+                break;
+            }
+            paged.extend(page.into_iter().map(|run| run.run_id.to_string()));
+        }
+        assert_eq!(paged, expected, "{text}, by pages");
+    }
+    assert!(search("review customer shipment").len() > 20);
 }
 
 #[test]

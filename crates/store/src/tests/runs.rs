@@ -40,7 +40,7 @@ fn a_run_is_shown_as_it_was_recorded() {
         detail: None,
     };
     store.upsert_nodes(&lease, std::slice::from_ref(&node)).unwrap();
-    assert_eq!(store.nodes(lease.run()).unwrap(), [node.clone()]);
+    assert_eq!(store.nodes(lease.run()).unwrap(), std::slice::from_ref(&node));
     let done =
         Node { status: NodeStatus::Success, finished_at: Some(START + 9), detail: Some(json!({"t": 1})), ..node };
     let first = Node { id: 7, parent: Some(1), ..done.clone() };
