@@ -3,8 +3,11 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use model::RunStatus;
-use store::{RunFilter, Seeding, Store, StoreOptions, seed_runs};
+use model::{LaunchOptions, Origin, Report, RunStatus};
+use store::{
+    Durability, Finish, FirstStatus, JournalKind, LogStream, NewJournalRow, NewRun, Owner, RunFilter, RunProject,
+    Seeding, Store, StoreOptions, seed_runs,
+};
 use workflow_store as store;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,6 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seed_runs(&store, Seeding { runs, projects: 40, until: 1_796_000_000_000 })?;
         writeln!(out, "seeded {runs} runs in {:?}", since.elapsed())?;
     }
+    writes(&store, &mut out)?;
     let all = RunFilter::default();
     let first = store.list_runs(&all, None, 50)?;
     let deep_filter = RunFilter { until: Some(1_796_000_000_000 - i64::try_from(runs)? * 500), ..all.clone() };
@@ -54,6 +58,54 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         say(&format!("search in failed: {text}"), median(|| Ok(store.search_runs(text, &filter, None, 50)?.len()))?)?;
     }
     writeln!(out, "newest: {}", first.first().map_or("none", |run| run.run_id.as_str()))?;
+    Ok(())
+}
+
+/// Measures what a call of a tool costs: opening, and a run's way from its record to its end.
+fn writes(store: &Store, out: &mut impl std::io::Write) -> Result<(), Box<dyn std::error::Error>> {
+    let opening = median(|| Store::open(store.path(), StoreOptions::default()).map(|_| 0))?.0;
+    let new = NewRun {
+        project: RunProject { id: "seed0001".parse().ok(), ..RunProject::default() },
+        entrypoint_id: "main".parse()?,
+        entrypoint_title: "Main".into(),
+        origin: Origin::Mcp,
+        client: None,
+        input: serde_json::json!({ "text": "a few words that are searched for, some 200 bytes of them. ".repeat(4) }),
+        cli_args: Vec::new(),
+        parent: None,
+        owner: Owner::current(),
+        launch: LaunchOptions::default(),
+        status: FirstStatus::Running,
+    };
+    let (mut create, mut log, mut power, mut finish) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for n in 0..300 {
+        let since = Instant::now();
+        let lease = store.create_run(&new)?;
+        create.push(since.elapsed());
+        let since = Instant::now();
+        let mut writer = store.log_writer(&lease);
+        writer.push(LogStream::Stdout, 0, "a line of a log, and another one\n");
+        writer.finish()?;
+        log.push(since.elapsed());
+        if n % 10 == 0 {
+            let row = NewJournalRow { kind: JournalKind::Done, seq: Some(1), fingerprint: None, payload: None };
+            let since = Instant::now();
+            store.append_journal(&lease, &[row], Durability::Power)?;
+            power.push(since.elapsed());
+        }
+        let report = Report { output: Some(new.input.clone()), ..Report::default() };
+        let since = Instant::now();
+        store.finish(&lease, Finish { status: RunStatus::Success, report, cancel_reason: None, files: Vec::new() })?;
+        finish.push(since.elapsed());
+    }
+    writeln!(out, "{:<40} {opening:>9.1?}", "open a second time")?;
+    for (what, mut times) in
+        [("create a run", create), ("write a log", log), ("a journal row on the disk", power), ("finish a run", finish)]
+    {
+        times.sort();
+        let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
+        writeln!(out, "{what:<40} {:>9.1?}   (99 of 100: {:.1?})", at(50), at(99))?;
+    }
     Ok(())
 }
 

@@ -227,7 +227,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::AlreadyAnswered`] says who was first; [`StoreError::NotWaiting`] when the run does not wait;
+    /// [`StoreError::AlreadyAnswered`] says who was first; [`StoreError::NotWaiting`] when the run has ended;
     /// [`StoreError::Unstorable`] for a secret without a sealer.
     pub fn answer(&self, run: &RunId, question: u64, answer: &NewAnswer) -> Result<()> {
         let form: Form = self.database.read(|connection| {
@@ -271,9 +271,9 @@ impl Store {
                 Some((None, _)) => {}
             }
             match state.status {
-                RunStatus::WaitingForInput | RunStatus::Interrupted => {}
+                // One of several questions may be open while the run goes on with the answer to another.
+                RunStatus::WaitingForInput | RunStatus::Running | RunStatus::Interrupted => {}
                 RunStatus::Queued
-                | RunStatus::Running
                 | RunStatus::Success
                 | RunStatus::Failed
                 | RunStatus::Cancelled

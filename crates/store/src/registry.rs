@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use model::{ProjectId, RunId, TimestampMs};
 use rusqlite::{Connection, OptionalExtension as _, Row};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::body::json;
+use crate::body;
 use crate::database::{Fault, Outcome};
 use crate::{Durability, Result, Store, StoreError, StoreOptions, changes, retention, runs};
 
@@ -75,6 +75,20 @@ pub struct Project {
     pub removed: bool,
 }
 
+impl Project {
+    /// Writes the project as machine-readable output (camelCase, stable).
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "projectId": self.id,
+            "uuid": self.uuid,
+            "kind": self.kind.as_str(),
+            "title": self.title,
+            "path": self.path.to_string_lossy(),
+        })
+    }
+}
+
 /// A project to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewProject {
@@ -137,7 +151,7 @@ fn project(row: &Row<'_>) -> Outcome<Project> {
     let id: String = row.get(0)?;
     let damaged = |what: &str| Fault::Damaged(format!("project {id} has {what}"));
     let kind = ProjectKind::parse(row.get_ref(1)?.as_str().unwrap_or("")).ok_or_else(|| damaged("an unknown kind"))?;
-    let settings = match json(&row.get::<_, String>(7)?, "a project's settings")? {
+    let settings = match body::json(&row.get::<_, String>(7)?, "a project's settings")? {
         Value::Object(settings) => settings,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             return Err(damaged("settings that are no object"));

@@ -3,6 +3,7 @@
 pub(crate) mod create;
 mod list;
 mod search;
+mod shape;
 mod show;
 mod state;
 

@@ -84,6 +84,14 @@ pub(crate) fn step(connection: &Connection, state: &State, step: Step) -> Outcom
              SELECT ?1, coalesce(max(n) + 1, 0), ?2, ?3 FROM stages WHERE run = ?1",
         )?
         .execute((state.key, step.to.as_str(), step.at))?;
+    if step.to == RunStatus::Running && matches!(state.status, RunStatus::Cancelled | RunStatus::Interrupted) {
+        // It goes on: how it ended before is no longer how it ended.
+        let mut bytes = 0;
+        for kind in [OUTPUT, ERROR, FILES] {
+            bytes += body::delete(connection, state.key, kind)?;
+        }
+        grow(connection, state, -bytes)?;
+    }
     if step.to.is_final() && reason != Some(CancelReason::ClientGone.as_str()) {
         forget_sealed(connection, state)?;
     }

@@ -232,6 +232,78 @@ fn a_cancel_reaches_the_owner_or_is_done_at_once() {
 }
 
 #[test]
+fn a_run_that_goes_on_forgets_how_it_had_ended() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let lease = store.create_run(&run()).unwrap();
+    let error = RunError::new(ErrorCode::Cancelled, "gone with the wind");
+    let report = Report { error: Some(error), ..Report::default() };
+    store.finish(&lease, Finish { report, ..cancelled(CancelReason::ClientGone) }).unwrap();
+    let found = |text: &str| store.search_runs(text, &crate::RunFilter::default(), None, 9).unwrap().len();
+    assert_eq!(found("wind"), 1);
+    let lease = store.take_over(lease.run(), &alive(), None).unwrap().lease;
+    store.transition(&lease, RunStatus::Running).unwrap();
+    assert_eq!(store.report(lease.run()).unwrap(), Report::default());
+    store.finish(&lease, ends(RunStatus::Success, Some(json!("landed")))).unwrap();
+    let shown = store.show(lease.run()).unwrap();
+    assert_eq!((shown.report.output, shown.report.error), (Some(json!("landed")), None));
+    assert_eq!((found("wind"), found("landed")), (0, 1));
+    assert_eq!(shown.bytes, store.usage("proj1").unwrap().1);
+}
+
+#[test]
+fn a_run_is_printed_in_the_stable_shape() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let lease = store.create_run(&run()).unwrap();
+    store.ask(&lease, &super::interactions::question(::model::ParamType::String)).unwrap();
+    let shown = store.show(lease.run()).unwrap().to_json("out", "err");
+    let asked = json!({"title": "Tone", "fields": [{"name": "tone", "type": "string", "required": false}]});
+    assert_eq!(
+        shown,
+        json!({
+            "runId": lease.run(), "projectId": "proj1", "entrypointId": "main", "entrypointTitle": "Main",
+            "status": "waiting_for_input", "origin": "mcp",
+            "client": {"name": "cursor", "version": "1.2", "protocol": "2025-11-25"},
+            "startedAt": "2026-08-28T06:53:20.000Z", "finishedAt": null, "durationMs": null, "parentRunId": null,
+            "cancelReason": null, "pinned": false, "input": {"week": 35}, "cliArgs": ["--week", "35"],
+            "stages": [
+                {"status": "queued", "at": "2026-08-28T06:53:20.000Z"},
+                {"status": "running", "at": "2026-08-28T06:53:20.000Z"},
+                {"status": "waiting_for_input", "at": "2026-08-28T06:53:20.000Z"}
+            ],
+            "interactions": [{
+                "form": {"title": "Tone", "fields": [
+                    {"name": "tone", "type": "string", "required": false, "multiple": false}]},
+                "kind": "form", "answer": null, "action": null, "by": null,
+                "askedAt": "2026-08-28T06:53:20.000Z", "answeredAt": null
+            }],
+            "pending": asked, "report": {"result": {"data": {}}, "nodes": []}, "output": null, "error": null,
+            "files": [], "childRunIds": [], "stdout": "out", "stderr": "err"
+        })
+    );
+    let listed = store.list_runs(&crate::RunFilter::default(), None, 1).unwrap()[0].to_json();
+    let keys: Vec<_> = listed.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        keys,
+        [
+            "runId",
+            "projectId",
+            "entrypointId",
+            "entrypointTitle",
+            "status",
+            "origin",
+            "client",
+            "startedAt",
+            "finishedAt",
+            "durationMs",
+            "parentRunId"
+        ]
+    );
+    assert_eq!(listed["client"], "cursor");
+}
+
+#[test]
 fn unknown_runs_are_said_to_be_unknown() {
     let fixture = Fixture::new();
     let run = "20260101-zzzz".parse().unwrap();

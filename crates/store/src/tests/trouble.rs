@@ -199,3 +199,36 @@ fn a_failing_statement_inside_a_run_takes_back_that_run_only() {
     assert_eq!(runs.iter().map(|run| &run.run_id).collect::<Vec<_>>(), [lease.run()]);
     assert_eq!(fixture.store.usage("proj1").unwrap().0, 1);
 }
+
+#[test]
+fn what_must_survive_a_loss_of_power_is_synced_before_it_is_acknowledged() {
+    // Observed from outside: SQLite tells how a connection commits, and the tiny commit that makes earlier ones safe
+    // counts in `meta`.
+    let fixture = Fixture::new();
+    let synced = || -> i64 { fixture.raw().query_row("SELECT synced FROM meta", [], |row| row.get(0)).unwrap() };
+    let level = |durability| {
+        fixture
+            .store
+            .database
+            .write(durability, |connection| {
+                Ok(connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0))?)
+            })
+            .unwrap()
+    };
+    assert_eq!(level(crate::Durability::Process), 1);
+    assert_eq!(level(crate::Durability::Power), 2);
+    assert_eq!(level(crate::Durability::Process), 1);
+    assert_eq!(synced(), 0);
+    let since = std::time::Instant::now();
+    assert_eq!(level(crate::Durability::Soon), 1);
+    while synced() == 0 {
+        assert!(since.elapsed() < Duration::from_secs(10), "never made safe");
+        std::thread::yield_now();
+    }
+    let store = fixture.another();
+    store.database.write(crate::Durability::Soon, |_| Ok(())).unwrap();
+    let before = synced();
+    store.database.write(crate::Durability::Soon, |_| Ok(())).unwrap();
+    drop(store);
+    assert!(synced() > before, "made safe at the end of the process, too");
+}
