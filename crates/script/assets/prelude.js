@@ -635,7 +635,8 @@ function startTimer(id, delay, run, repeat) {
     if (mapGet(timers, id) !== entry) return;
     if (repeat) startTimer(id, delay, run, true);
     else mapDelete(timers, id);
-    run();
+    // What a timer's function throws has nobody who could catch it.
+    try { run(); } catch (error) { apply(native.crash, undefined, describe(error)); }
   });
 }
 function delayOf(value) {
