@@ -41,10 +41,8 @@ fn split_parameters(text: &str) -> (usize, &str) {
             '(' | '{' | '[' | '<' => depth += 1,
             ')' if depth == 0 => {
                 parts.push(&text[start..index]);
-                let count = parts
-                    .iter()
-                    .filter(|part| !part.trim().is_empty() && !part.trim().starts_with("..."))
-                    .count();
+                let count =
+                    parts.iter().filter(|part| !part.trim().is_empty() && !part.trim().starts_with("...")).count();
                 return (count, &text[index + 1..]);
             }
             // The arrow of a function type closes nothing.
@@ -99,7 +97,9 @@ fn the_declared_flow_is_the_real_one() {
             _ => Value::Null,
         })
     });
-    let Outcome::Success(found) = run(&job_with_body(CALLS), &mut host) else { panic!("the calls of the test are wrong") };
+    let Outcome::Success(found) = run(&job_with_body(CALLS), &mut host) else {
+        panic!("the calls of the test are wrong")
+    };
     for name in ["Flow", "Kv", "Value", "Knowledge", "Files", "Related"] {
         let (methods, members) = interface(name);
         assert!(!methods.is_empty(), "{name}");

@@ -54,7 +54,10 @@ fn too_little_memory_for_the_engine_itself_is_an_error_too() {
 fn runaway_recursion_is_an_ordinary_error() {
     insta::assert_snapshot!(shown_of("function f() { return f() + 1 }\n return f()"), @"script_error: RangeError: Maximum call stack size exceeded");
     insta::assert_snapshot!(shown_of("JSON.parse('['.repeat(200000))"), @"script_error: RangeError: Maximum call stack size exceeded");
-    assert_eq!(output_of("function f() { return f() + 1 }\n try { f() } catch (e) { return e.name }"), json!("RangeError"));
+    assert_eq!(
+        output_of("function f() { return f() + 1 }\n try { f() } catch (e) { return e.name }"),
+        json!("RangeError")
+    );
 }
 
 #[test]
@@ -103,10 +106,7 @@ fn cancelling_from_another_thread_stops_a_busy_script() {
         }
     });
     let job = job_with_body("flow.kv.get('a'); try { for (;;) {} } finally { return 1 }");
-    assert_eq!(
-        workflow_script::run(&job, &mut host, &control),
-        Outcome::Cancelled { reason: "enough".into() }
-    );
+    assert_eq!(workflow_script::run(&job, &mut host, &control), Outcome::Cancelled { reason: "enough".into() });
 }
 
 #[test]
@@ -118,7 +118,8 @@ fn a_waiting_script_ends_with_what_the_host_says() {
     ] {
         let mut host = TestHost::new(|_| Reply::Never);
         host.idle = idle;
-        let body = "try { await flow.form({title: 't', fields: {}}) } catch { return 'caught' } finally { return 'finally' }";
+        let body =
+            "try { await flow.form({title: 't', fields: {}}) } catch { return 'caught' } finally { return 'finally' }";
         assert_eq!(run(&job_with_body(body), &mut host), expected);
     }
 }
@@ -149,10 +150,15 @@ fn a_failed_call_that_nobody_awaited_is_told_and_not_fatal() {
 fn outputs_are_written_by_jsons_own_rules() {
     assert_eq!(output_of("return undefined"), json!(null));
     assert_eq!(
-        output_of("return {a: undefined, b: [undefined, () => 1], d: new Date(0), n: NaN, i: -Infinity, z: -0, big: 12n, m: new Map([[1, 2]]), s: '\\ud800x', p: Promise.resolve(1)}"),
+        output_of(
+            "return {a: undefined, b: [undefined, () => 1], d: new Date(0), n: NaN, i: -Infinity, z: -0, big: 12n, m: new Map([[1, 2]]), s: '\\ud800x', p: Promise.resolve(1)}"
+        ),
         json!({"b": [null, null], "d": "1970-01-01T00:00:00.000Z", "n": null, "i": null, "z": 0, "big": "12", "m": {}, "s": "\u{fffd}x", "p": {}})
     );
-    assert_eq!(output_of("return JSON.parse('{\"__proto__\": {\"x\": 1}, \"y\": 2}')"), json!({"__proto__": {"x": 1}, "y": 2}));
+    assert_eq!(
+        output_of("return JSON.parse('{\"__proto__\": {\"x\": 1}, \"y\": 2}')"),
+        json!({"__proto__": {"x": 1}, "y": 2})
+    );
     assert_eq!(output_of("return 'x'.repeat(3_000_000)").as_str().map(str::len), Some(3_000_000));
     insta::assert_snapshot!(shown_of("const a: any = {}; a.a = a; return a"), @"script_error: the returned value cannot be written as JSON: circular reference");
     insta::assert_snapshot!(shown_of("return {get x() { throw new Error('no peeking') }}"), @"script_error: the returned value cannot be written as JSON: no peeking");
