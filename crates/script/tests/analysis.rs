@@ -108,6 +108,11 @@ fn faults_are_told_with_their_place() {
         &[("a.ts", "export * from './b.ts'\nexport default () => 1"), ("b.ts", "const = 1")],
         &[("a.ts", "import './b.json'\nexport default () => 1"), ("b.json", "{\"a\": 1,}")],
         &[("a.ts", "import './b.ts'\nexport default () => 1"), ("b.ts", "import './c.ts'"), ("c.ts", "import 'zod'")],
+        &[
+            ("a.ts", "import def, { b, c as d } from './b.ts'\nexport default () => [def, b, d]"),
+            ("b.ts", "export default 1\nexport const { b } = { b: 1 }\nexport type c = 1"),
+        ],
+        &[("a.ts", "export { x as default } from './b.ts'"), ("b.ts", "export function y() {}")],
         &[("a.js", "export const meta = { name: 'n', description: f() }")],
         &[("a.js", "export const meta = { name: 'n', description: 'd' }\nawait (")],
         &[("a.txt", "export default 1")],
@@ -135,6 +140,8 @@ fn faults_are_told_with_their_place() {
     b.ts:1:7: Unexpected token
     b.json:1:9: not valid JSON: trailing comma at line 1 column 9
     c.ts:1:8: cannot import `zod`: only files of the project can be imported, by a path that begins with ./ or ../
+    a.ts:1:18: `./b.ts` does not export `c`
+    a.ts:1:10: `./b.ts` does not export `x`
     a.js:1:47: meta.description is not a literal
     a.js:2:8: Expected `)` but found `EOF`
     a.txt: not a module: only .ts, .js, .mjs and .json files are
@@ -154,6 +161,17 @@ fn names_are_completed_as_people_write_them() {
     let mut paths: Vec<_> = found.modules.iter().map(|module| module.path.as_str()).collect();
     paths.sort_unstable();
     assert_eq!(paths, ["c.ts", "lib/a.ts", "lib/b.ts", "lib/d.mjs", "lib/j.json"]);
+}
+
+#[test]
+fn names_are_found_however_they_are_exported() {
+    look(&[
+        ("a.ts", "import d, * as all from './b.ts'\nimport { E, f, g, x, y, z, ns, passed } from './b.ts'\nimport { deep } from './star.ts'\nexport default () => [d, all, E, f, g, x, y, z, ns, passed, deep]"),
+        ("b.ts", "export enum E { A }\nexport function f() {}\nexport class g {}\nexport const [x, { y }] = [1, { y: 2 }]\nlet z = 1\nexport { z, z as default }\nexport * as ns from './c.ts'\nexport { deep as passed } from './c.ts'"),
+        ("c.ts", "export const deep = 1"),
+        ("star.ts", "export * from './c.ts'"),
+    ])
+    .expect("a module");
 }
 
 #[test]

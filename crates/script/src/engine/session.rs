@@ -115,7 +115,8 @@ fn fault(what: &str) -> Outcome {
 
 /// Sets limits and callbacks, before any script byte.
 fn prepare(runtime: &Runtime, job: &Job, access: &Access) -> Rejections {
-    runtime.set_max_stack_size(job.stack_bytes);
+    // None at all would mean no bound, and the thread has one.
+    runtime.set_max_stack_size(job.stack_bytes.clamp(64 * 1024, crate::thread::STACK_BYTES / 4));
     let shared = Rc::clone(&access.shared);
     runtime.set_interrupt_handler(Some(Box::new(move || shared.must_stop())));
     runtime.set_loader(access.clone(), access.clone());
