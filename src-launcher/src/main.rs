@@ -8,6 +8,7 @@ mod cli;
 mod commands;
 mod env_vars;
 mod failure;
+mod guided;
 mod installation;
 mod logging;
 mod open;
@@ -37,8 +38,12 @@ fn main() -> ExitCode {
             }
         };
     }
-    let cli = Cli::parse();
-    match run(&cli) {
+    let outcome = if guided::cli::is_own_name(std::env::args_os().next().as_deref()) {
+        guided::cli::run_as_deepwork()
+    } else {
+        run(&Cli::parse())
+    };
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             out::failure(&failure);
@@ -70,5 +75,6 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
+        Some(Command::Guided(guided)) => guided::cli::run(guided),
     }
 }

@@ -21,6 +21,41 @@ use crate::workflow_server::{ServerSettings, WorkflowServer, nothing_to_serve};
 /// process of its own.
 const PARENT_WATCH: Duration = Duration::from_secs(2);
 
+/// Serves a family that needs nothing but itself until its client is gone. Returns the exit code.
+pub(crate) fn family<F: mcp::Family>(options: &ServeOptions, open: impl FnOnce() -> F) -> u8 {
+    logging::start(options.log_format.unwrap_or_default());
+    let streams = match process::standard_streams::take() {
+        Ok(streams) => streams,
+        Err(error) => {
+            tracing::error!(%error, "the standard streams cannot be used");
+            return Exit::Environment as u8;
+        }
+    };
+    process::orphans::inherit();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "the server cannot be started");
+            return Exit::Environment as u8;
+        }
+    };
+    let family = Arc::new(open());
+    let code = runtime.block_on(async {
+        let gone = CancellationToken::new();
+        end_with_the_client(&gone);
+        match mcp::serve(family, streams, gone).await {
+            Ok(()) => 0,
+            Err(error) => {
+                tracing::error!(%error, "the server cannot be started");
+                Exit::Environment as u8
+            }
+        }
+    });
+    // A read of standard input cannot be cancelled, so nobody waits for its thread.
+    runtime.shutdown_background();
+    code
+}
+
 /// Serves what `open` finds, or says why it cannot. Returns the exit code.
 pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Opened, Failure>) -> u8 {
     let on_terminal = std::io::stdin().is_terminal();

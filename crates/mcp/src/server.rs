@@ -123,6 +123,9 @@ impl<F: Family> ServerHandler for Server<F> {
         let mut capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         // Clients up to 2025-11-25 set a log level when they connect, and fail when they cannot.
         capabilities.logging = Some(Default::default());
+        if self.family.offers_prompts() {
+            capabilities.prompts = Some(Default::default());
+        }
         let mut info = ServerConfig::new(capabilities);
         info.server_info = self.implementation();
         info
@@ -203,6 +206,13 @@ impl<F: Family> ServerHandler for Server<F> {
             Reply::Complete { value, is_error } => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
                 result.structured_content = Some(value);
+                result.is_error = Some(is_error);
+                result.meta = self.result_meta(era);
+                CallToolResponse::Complete(result)
+            }
+            Reply::Plain { texts, structured, is_error } => {
+                let mut result = CallToolResult::success(texts.into_iter().map(ContentBlock::text).collect());
+                result.structured_content = structured;
                 result.is_error = Some(is_error);
                 result.meta = self.result_meta(era);
                 CallToolResponse::Complete(result)
@@ -332,6 +342,7 @@ fn caller(context: &RequestContext<RoleServer>, era: Era) -> Caller {
         .and_then(|capabilities| capabilities.elicitation)
         // An empty capability means forms; one that names only `url` does not.
         .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none());
+    let roots = context.client_capabilities().is_some_and(|capabilities| capabilities.roots.is_some());
     Caller {
         client: ClientInfo {
             name: client.as_ref().map(|client| client.name.clone()).unwrap_or_default(),
@@ -340,6 +351,7 @@ fn caller(context: &RequestContext<RoleServer>, era: Era) -> Caller {
         },
         era,
         elicitation,
+        roots,
     }
 }
 
