@@ -75,9 +75,12 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  workflow-code doctor\n  workflow-code doctor PROJECT_ID --json")]
     Doctor(Doctor),
     /// Guided workflows: serve them, list due reviews, answer hooks
-    #[command(subcommand, after_help = "Examples:\n  \
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
         workflow-code guided serve --path ~/reports --platform claude\n  \
-        workflow-code guided review --instructions-for claude")]
+        workflow-code guided review --instructions-for claude"
+    )]
     Guided(crate::guided::cli::Guided),
 }
 

@@ -148,7 +148,10 @@ impl Ground {
     }
 
     fn abort(&self, agent: Option<&str>) -> Result<Aborted, String> {
-        self.project().abort_workflow("why".into(), "s", agent).map(|done| done.answer).map_err(|error| error.to_string())
+        self.project()
+            .abort_workflow("why".into(), "s", agent)
+            .map(|done| done.answer)
+            .map_err(|error| error.to_string())
     }
 
     fn state(&self, file: &str) -> Value {
@@ -240,9 +243,8 @@ fn a_start_while_another_runs_goes_on_top_and_is_noted_below() {
     let started = ground.start("solo", "main");
     assert_eq!(started.stack.len(), 3);
     let state = ground.state("state.json");
-    let ids: Vec<&str> = (0..3)
-        .map(|at| state["workflow_stack"][at]["workflow_instance_id"].as_str().expect("an id"))
-        .collect();
+    let ids: Vec<&str> =
+        (0..3).map(|at| state["workflow_stack"][at]["workflow_instance_id"].as_str().expect("an id")).collect();
     assert!(ids[0] != ids[1] && ids[1] != ids[2]);
     assert_eq!(state["workflow_stack"][1]["step_progress"]["gather"]["sub_workflow_instance_ids"], json!([ids[2]]));
     assert_eq!(state["workflow_stack"][1]["step_history"][0]["sub_workflow_instance_ids"], json!([ids[2]]));
@@ -368,27 +370,23 @@ fn going_back_drops_later_progress_and_keeps_history() {
     assert_eq!(forward.invalidated_steps, ["write", "polish"]);
     let state = ground.state("state.json");
     let run = &state["workflow_stack"][0];
-    assert_eq!(run["step_progress"].as_object().map(|map| map.keys().cloned().collect::<Vec<_>>()), Some(vec!["gather".into(), "write".into()]));
+    assert_eq!(
+        run["step_progress"].as_object().map(|map| map.keys().cloned().collect::<Vec<_>>()),
+        Some(vec!["gather".into(), "write".into()])
+    );
     assert_eq!(run["step_progress"]["write"]["quality_attempts"], json!(0));
-    let history: Vec<&str> = run["step_history"].as_array().expect("a list").iter().filter_map(|entry| entry["step_id"].as_str()).collect();
+    let history: Vec<&str> =
+        run["step_history"].as_array().expect("a list").iter().filter_map(|entry| entry["step_id"].as_str()).collect();
     assert_eq!(history, ["gather", "write", "polish", "write"]);
     let refused = ground.go("polish").expect_err("forward");
     assert!(refused.contains("`polish`") && refused.contains("`gather`, `write`"), "{refused}");
     assert!(ground.go("ghost").expect_err("unknown").contains("`gather`, `write`, `polish`"));
     assert_eq!(ground.go("write").expect("again").invalidated_steps, ["write", "polish"]);
     let first = ground.go("gather").expect("back");
-    // What the run was started with is still there.
-    assert_eq!(value(&first.begin_step, "topic"), Some(&Given::One("Tea".into())));
+    // The value is given anew; what the run was started with is told.
+    assert_eq!(value(&first.begin_step, "topic"), None);
+    assert!(first.begin_step.step_instructions.contains("started with Tea"));
     assert_eq!(first.invalidated_steps.len(), 3);
-}
-
-#[test]
-fn the_first_step_prefers_what_was_given_to_what_was_made() {
-    let ground = Ground::new();
-    ground.start_with("report", "full", None, json!({ "topic": "given" })).expect("started");
-    ground.finish(json!({ "topic": "made" })).expect("finished");
-    let first = ground.go("gather").expect("back");
-    assert_eq!(value(&first.begin_step, "topic"), Some(&Given::One("given".into())));
 }
 
 #[test]
@@ -421,7 +419,8 @@ fn agents_have_stacks_of_their_own() {
     let main = ground.start("solo", "main");
     assert_eq!(titles(&main.stack), ["report/full:gather", "solo/main:think"]);
     let state = ground.state("state.json");
-    let noted = state["workflow_stack"][0]["step_progress"]["gather"]["sub_workflow_instance_ids"].as_array().map(Vec::len);
+    let noted =
+        state["workflow_stack"][0]["step_progress"]["gather"]["sub_workflow_instance_ids"].as_array().map(Vec::len);
     assert_eq!(noted, Some(3));
     let end = ground.finish_with(json!({ "answer": "x" }), |one| one.agent_id = Some("a".into())).expect("finished");
     assert_eq!(end.stack.len(), 2);
@@ -503,7 +502,10 @@ fn a_folder_that_cannot_be_written_fails_no_listing() {
 fn the_text_for_clients_is_short_whatever_there_is() {
     let ground = Ground::new();
     for at in 0..120 {
-        ground.put(&format!(".deepwork/jobs/job_{at}/job.yml"), &SOLO.replace("summary: s\nstep", &format!("summary: {}\nstep", "x".repeat(200))));
+        ground.put(
+            &format!(".deepwork/jobs/job_{at}/job.yml"),
+            &SOLO.replace("summary: s\nstep", &format!("summary: {}\nstep", "x".repeat(200))),
+        );
     }
     let text = ground.project().start_up().instructions;
     assert!(text.chars().count() <= INSTRUCTIONS && text.contains("get_workflows") && !text.contains("job_1"));
@@ -532,9 +534,10 @@ fn other_programs_can_read_the_status() {
     assert_eq!(session["workflows"][0]["workflow"]["display_name"], json!("Full"));
     assert_eq!(session["workflows"][1]["agent_id"], json!("a"));
     assert_eq!(session["active_workflow"], session["workflows"][0]["workflow_instance_id"]);
-    ground.project().get_workflows();
+    let _ = ground.project().get_workflows();
     let manifest = read("job_manifest.yml");
-    let names: Vec<&str> = manifest["jobs"].as_array().expect("a list").iter().filter_map(|job| job["name"].as_str()).collect();
+    let names: Vec<&str> =
+        manifest["jobs"].as_array().expect("a list").iter().filter_map(|job| job["name"].as_str()).collect();
     assert_eq!(names, ["deepplan", "inside", "report"]);
     assert_eq!(manifest["jobs"][2]["workflows"][1]["name"], json!("full"));
 }
@@ -665,7 +668,9 @@ impl Ground {
 fn due(answer: &Finished) -> Vec<String> {
     let text = answer.feedback.clone().unwrap_or_default();
     text.lines()
-        .filter_map(|line| line.trim().strip_prefix("prompt: \"@.deepwork/tmp/review_instructions/")?.strip_suffix(".md\""))
+        .filter_map(|line| {
+            line.trim().strip_prefix("prompt: \"@.deepwork/tmp/review_instructions/")?.strip_suffix(".md\"")
+        })
         .map(str::to_owned)
         .collect()
 }
@@ -679,9 +684,14 @@ fn both_review_blocks_run_until_all_are_passed() {
     let ground = Ground::gated("both");
     let pages = json!({ "pages": ["a.md", "b.md"] });
     let ids = ground.due(pages.clone());
-    assert_eq!(rules(&ids), ["step_compose_output_pages", "step_compose_output_pages_arg", "step_compose_output_pages_arg"]);
+    assert_eq!(
+        rules(&ids),
+        ["step_compose_output_pages", "step_compose_output_pages_arg", "step_compose_output_pages_arg"]
+    );
     let text = ground.instructions(&ids[0]);
-    for part in ["House style.", "**plain**: not available", "Check all.", "@a.md", "@b.md", ".deepwork/jobs/gated/job.yml:0"] {
+    for part in
+        ["House style.", "**plain**: not available", "Check all.", "@a.md", "@b.md", ".deepwork/jobs/gated/job.yml:0"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
     ground.pass(&ids[..1]);
@@ -693,7 +703,10 @@ fn both_review_blocks_run_until_all_are_passed() {
     for _ in 0..10 {
         assert_eq!(ground.due(pages.clone()).len(), 2);
     }
-    assert_eq!(ground.state("state.json")["workflow_stack"][0]["step_progress"]["compose"]["quality_attempts"], json!(13));
+    assert_eq!(
+        ground.state("state.json")["workflow_stack"][0]["step_progress"]["compose"]["quality_attempts"],
+        json!(13)
+    );
     ground.pass(&again);
     assert_eq!(ground.finish(pages).expect("an answer").status, StepStatus::WorkflowComplete);
 }
@@ -737,16 +750,23 @@ fn schemas_come_first_and_every_bad_file_is_named() {
     ground.put("good.yml", "rows: 1");
     ground.put("latin.yml", "x");
     fs::write(ground.root().join("latin.yml"), b"rows: \xe9").expect("written");
-    let answer = ground.finish(json!({ "data": ["good.json", "bad.json", "worse.yml", "latin.yml"], "pages": "a.md", "remark": "text" }));
+    let answer = ground.finish(
+        json!({ "data": ["good.json", "bad.json", "worse.yml", "latin.yml"], "pages": "a.md", "remark": "text" }),
+    );
     let feedback = answer.expect("an answer").feedback.expect("feedback");
     for part in ["`data`", "`bad.json`", "rows", "`worse.yml`", "parsed", "`latin.yml`"] {
         assert!(feedback.contains(part), "{part}: {feedback}");
     }
-    assert!(!feedback.contains("good.json") && !feedback.contains("review_instructions") && !feedback.contains("remark"));
+    assert!(
+        !feedback.contains("good.json") && !feedback.contains("review_instructions") && !feedback.contains("remark")
+    );
     let skipped = ground.finish_with(json!({ "data": "bad.json" }), |one| one.override_reason = Some("known".into()));
     assert_eq!(skipped.expect("an answer").status, StepStatus::WorkflowComplete);
     ground.start("gated", "data");
-    assert_eq!(ground.finish(json!({ "data": ["good.json", "good.yml"] })).expect("an answer").status, StepStatus::WorkflowComplete);
+    assert_eq!(
+        ground.finish(json!({ "data": ["good.json", "good.yml"] })).expect("an answer").status,
+        StepStatus::WorkflowComplete
+    );
 }
 
 #[test]
@@ -774,7 +794,8 @@ fn process_requirements_need_a_summary_and_files_and_say_so() {
     assert!(unchecked.status == StepStatus::WorkflowComplete && unchecked.not_checked[0].contains("no files"));
 }
 
-const MD_RULE: &str = "md_rule:\n  description: d\n  match: {include: ['**/*']}\n  review: {strategy: individual, instructions: i}\n";
+const MD_RULE: &str =
+    "md_rule:\n  description: d\n  match: {include: ['**/*']}\n  review: {strategy: individual, instructions: i}\n";
 
 #[test]
 fn configured_rules_are_for_changed_outputs_only() {
@@ -787,7 +808,9 @@ fn configured_rules_are_for_changed_outputs_only() {
     ground.start("gated", "plain");
     // Without git nothing is known to have changed, which is said.
     let answer = ground.finish(json!({ "plain": "a.md" })).expect("an answer");
-    assert!(answer.status == StepStatus::WorkflowComplete && answer.not_checked.iter().any(|note| note.contains("git")));
+    assert!(
+        answer.status == StepStatus::WorkflowComplete && answer.not_checked.iter().any(|note| note.contains("git"))
+    );
     ground.git("init -q -b main");
     ground.git("add -A");
     ground.git("commit -qm base");
@@ -853,14 +876,29 @@ fn reviews_say_why_there_is_nothing_to_do() {
 #[test]
 fn configured_reviews_are_listed_with_their_places() {
     let ground = Ground::new();
-    ground.put(".deepreview", &format!("# top\n{MD_RULE}{}", MD_RULE.replace("md_rule", "py_rule").replace("**/*", "*.py")));
+    ground.put(
+        ".deepreview",
+        &format!("# top\n{MD_RULE}{}", MD_RULE.replace("md_rule", "py_rule").replace("**/*", "*.py")),
+    );
     ground.put("bad/.deepreview", "x: [");
     ground.put(".deepwork/schemas/page/deepschema.yml", "matchers: ['*.md']\nrequirements: {a: x}");
     let list = |only: Option<&[String]>| -> Vec<String> {
-        ground.project().configured_reviews(only).into_iter().map(|info| format!("{} {}", info.name, info.defining_file)).collect()
+        ground
+            .project()
+            .configured_reviews(only)
+            .into_iter()
+            .map(|info| format!("{} {}", info.name, info.defining_file))
+            .collect()
     };
     let all = list(None);
-    assert_eq!(all[..3], ["md_rule .deepreview:2", "py_rule .deepreview:6", "page DeepSchema Compliance .deepwork/schemas/page/deepschema.yml:0"]);
+    assert_eq!(
+        all[..3],
+        [
+            "md_rule .deepreview:2",
+            "py_rule .deepreview:6",
+            "page DeepSchema Compliance .deepwork/schemas/page/deepschema.yml:0"
+        ]
+    );
     assert!(all[3].starts_with("PARSE_ERROR:/") && all[3].ends_with("bad/.deepreview"));
     assert_eq!(list(Some(&["none.py".into()])).len(), 2);
     assert_eq!(list(Some(&[])).len(), 1);
@@ -888,7 +926,10 @@ fn a_schema_that_cannot_be_used_is_listed_and_told_in_reviews() {
     assert!(ground.project().schema_list()[0].summary.contains("cannot be used"));
     let scope = crate::reviews::Scope::Named(vec!["docs/plan.md".into()]);
     let text = ground.project().review(scope, crate::reviews::Sources::All).into_text();
-    assert!(text.starts_with("Warning:") && text.contains("unknown") && text.contains("plan.md DeepSchema Compliance"), "{text}");
+    assert!(
+        text.starts_with("Warning:") && text.contains("unknown") && text.contains("plan.md DeepSchema Compliance"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -21,12 +21,18 @@ impl Ground {
     }
 
     fn hook(&self, name: &str, event: &str, tool: &str, input: Value) -> Value {
-        let input = json!({ "hook_event_name": event, "tool_name": tool, "tool_input": input, "cwd": self.folder.path() });
+        let input =
+            json!({ "hook_event_name": event, "tool_name": tool, "tool_input": input, "cwd": self.folder.path() });
         answer(&self.guided, name, Platform::Claude, input.to_string().as_bytes(), self.folder.path()).expect("a hook")
     }
 
     fn written(&self, file: &str) -> String {
-        let answer = self.hook("deepschema_write", "PostToolUse", "Write", json!({ "file_path": self.folder.path().join(file) }));
+        let answer = self.hook(
+            "deepschema_write",
+            "PostToolUse",
+            "Write",
+            json!({ "file_path": self.folder.path().join(file) }),
+        );
         answer.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 }
@@ -47,7 +53,10 @@ fn a_written_file_is_checked_against_its_schemas() {
     let good = ground.written("good.json");
     assert!(good.contains("`data`") && !good.contains("CRITICAL"), "{good}");
     let bad = ground.written("bad.json");
-    assert!(bad.contains("CRITICAL") && bad.contains("rows") && bad.contains("exit code 3") && bad.contains("not "), "{bad}");
+    assert!(
+        bad.contains("CRITICAL") && bad.contains("rows") && bad.contains("exit code 3") && bad.contains("not "),
+        "{bad}"
+    );
     // Without an ending it is read as YAML: only the command complains.
     let plain = ground.written("Plain");
     assert!(plain.contains("exit code 3") && !plain.contains("required"), "{plain}");
@@ -87,7 +96,13 @@ fn what_is_not_about_a_written_file_here_is_answered_with_nothing() {
     for (event, tool) in [("PreToolUse", "Write"), ("PostToolUse", "Read"), ("Stop", "")] {
         assert_eq!(ground.hook("deepschema_write", event, tool, file.clone()), json!({}));
     }
-    for input in [json!({}), json!({ "file_path": 7 }), json!({ "file_path": "/etc/passwd" }), json!({ "file_path": "../x.md" }), json!({ "file_path": "" })] {
+    for input in [
+        json!({}),
+        json!({ "file_path": 7 }),
+        json!({ "file_path": "/etc/passwd" }),
+        json!({ "file_path": "../x.md" }),
+        json!({ "file_path": "" }),
+    ] {
         assert_eq!(ground.hook("deepschema_write", "PostToolUse", "Edit", input), json!({}));
     }
     for bytes in [&b"not json"[..], b"", b"[]", b"\xff"] {
@@ -104,20 +119,38 @@ fn gemini_has_names_of_its_own() {
         "hook_event_name": "AfterTool", "tool_name": "write_file", "cwd": ground.folder.path(),
         "tool_input": { "file_path": "x.md" },
     });
-    let answer = answer(&ground.guided, "deepschema_write", Platform::from_name(Some("gemini")), input.to_string().as_bytes(), Path::new("/"));
+    let answer = answer(
+        &ground.guided,
+        "deepschema_write",
+        Platform::from_name(Some("gemini")),
+        input.to_string().as_bytes(),
+        Path::new("/"),
+    );
     assert_eq!(answer.expect("a hook")["hookSpecificOutput"]["hookEventName"], json!("AfterTool"));
 }
 
 #[test]
 fn after_a_commit_a_review_is_offered_unless_all_are_passed() {
     let ground = Ground::new(&[("x.md", "x")]);
-    let said = |command: &str| ground.hook("post_commit_reminder", "PostToolUse", "Bash", json!({ "command": command })).to_string();
+    let said = |command: &str| {
+        ground.hook("post_commit_reminder", "PostToolUse", "Bash", json!({ "command": command })).to_string()
+    };
     assert_eq!(said("ls"), "{}");
     assert!(said("git commit -m x").contains("Offer the user"));
     let git = |arguments: &str| {
-        let environment = [("PATH", "/usr/bin:/bin"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_AUTHOR_NAME", "a"), ("GIT_AUTHOR_EMAIL", "a@example.com"), ("GIT_COMMITTER_NAME", "a"), ("GIT_COMMITTER_EMAIL", "a@example.com")]
-            .map(|(name, value)| (name.into(), value.into()));
-        let spec = Spec::new("git").arguments(arguments.split(' ')).folder(ground.folder.path()).environment(environment.into());
+        let environment = [
+            ("PATH", "/usr/bin:/bin"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_AUTHOR_NAME", "a"),
+            ("GIT_AUTHOR_EMAIL", "a@example.com"),
+            ("GIT_COMMITTER_NAME", "a"),
+            ("GIT_COMMITTER_EMAIL", "a@example.com"),
+        ]
+        .map(|(name, value)| (name.into(), value.into()));
+        let spec = Spec::new("git")
+            .arguments(arguments.split(' '))
+            .folder(ground.folder.path())
+            .environment(environment.into());
         assert!(command::run(&spec, COMMAND_TIME, 1 << 20).expect("git starts").succeeded(), "{arguments}");
     };
     git("init -q -b main");
@@ -125,13 +158,14 @@ fn after_a_commit_a_review_is_offered_unless_all_are_passed() {
     git("commit -qm x");
     // No rule matches the files of the commit.
     assert!(said("cd x && git commit -m x").contains("No new review is needed"));
-    let rule = "r:\n  description: d\n  match: {include: ['*.md']}\n  review: {strategy: individual, instructions: i}\n";
+    let rule =
+        "r:\n  description: d\n  match: {include: ['*.md']}\n  review: {strategy: individual, instructions: i}\n";
     std::fs::write(ground.folder.path().join(".deepreview"), rule).expect("written");
     assert!(said("git commit -m x").contains("Offer the user"));
     let project = ground.guided.project(ground.folder.path()).expect("a project");
     let scope = crate::reviews::Scope::Named(vec!["x.md".into()]);
     let list = project.review(scope, crate::reviews::Sources::All).into_text();
     let id = list.split("review_instructions/").nth(1).and_then(|rest| rest.split(".md\"").next()).expect("an id");
-    project.mark_passed(id);
+    let _ = project.mark_passed(id);
     assert!(said("git commit -m x").contains("No new review is needed"));
 }

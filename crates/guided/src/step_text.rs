@@ -17,13 +17,14 @@ pub(crate) struct StepPlace<'a> {
     pub(crate) step: &'a Step,
 }
 
-/// Finds the values that a step begins with: what the run was started with for the first step, else the newest output
-/// of that name.
+/// Finds the values that a step begins with: what the run was started with when its first step begins for the first
+/// time, else the newest output of that name.
 pub(crate) fn resolve_inputs(workflow: &Workflow, index: usize, run: &Run) -> Values {
     let mut values = Values::new();
     let Some(step) = workflow.steps.get(index) else { return values };
     for name in step.inputs.keys() {
-        let given = (index == 0).then(|| run.start_inputs.get(name)).flatten();
+        let begins = index == 0 && run.step_history.is_empty();
+        let given = begins.then(|| run.start_inputs.get(name)).flatten();
         let value = given.or_else(|| {
             workflow
                 .steps
@@ -105,7 +106,7 @@ impl StepPlace<'_> {
                 let label = if *required { "required" } else { "optional" };
                 let value = match values.get(name) {
                     Some(value) => shown(value, self.kind(name)),
-                    None => format!("{} (not available yet)", self.described(name)),
+                    None => format!("{} (not available yet{})", self.described(name), self.started_with(run, name)),
                 };
                 text.push_str(&format!("- **{name}** ({label}): {value}\n"));
             }
@@ -123,6 +124,15 @@ impl StepPlace<'_> {
             }
         }
         text
+    }
+
+    /// After going back to the first step its values have to be given anew; what they were at the start is told.
+    fn started_with(&self, run: &Run, name: &str) -> String {
+        let is_first = self.workflow.steps.first().is_some_and(|first| first.name == self.step.name);
+        match run.start_inputs.get(name).filter(|_| is_first) {
+            Some(value) => format!("; the workflow was started with {}", shown(value, self.kind(name))),
+            None => String::new(),
+        }
     }
 
     /// What reviewers are told before the review's own text: the common text and what the step began with.

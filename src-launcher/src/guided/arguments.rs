@@ -104,7 +104,11 @@ impl Arguments {
             known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         };
         faults.extend(values.keys().map(|name| format!("`{name}` is no argument of it (those are {known})")));
-        if faults.is_empty() { Ok(()) } else { Err(format!("the arguments of `{tool}` do not fit: {}", faults.join("; "))) }
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("the arguments of `{tool}` do not fit: {}", faults.join("; ")))
+        }
     }
 }
 
@@ -124,7 +128,9 @@ mod tests {
         arguments.text("job_name");
         arguments.maybe_values("inputs");
         let message = arguments.finish("start_workflow").expect_err("refused");
-        for part in ["start_workflow", "`goal` must be a string", "`job_name` is missing", "inputs.a", "inputs.b", "surplus"] {
+        for part in
+            ["start_workflow", "`goal` must be a string", "`job_name` is missing", "inputs.a", "inputs.b", "surplus"]
+        {
             assert!(message.contains(part), "{part}: {message}");
         }
     }

@@ -153,8 +153,7 @@ fn workflows(platform: Option<String>, commands: bool) -> Workflows {
 }
 
 fn here() -> Result<PathBuf, Failure> {
-    std::env::current_dir()
-        .map_err(|error| Failure::environment(format!("the current folder cannot be used: {error}")))
+    std::env::current_dir().map_err(|error| Failure::environment(format!("the current folder cannot be used: {error}")))
 }
 
 fn root_or_here(path: Option<&Path>) -> Result<PathBuf, Failure> {
@@ -207,11 +206,17 @@ fn listed_on_input() -> Result<Option<Vec<String>>, Failure> {
         return Ok(None);
     }
     let mut text = String::new();
-    input.lock().take(LIST_BYTES).read_to_string(&mut text).map_err(|error| {
-        Failure::usage(format!("the list of files on standard input cannot be read: {error}"))
-    })?;
-    let files: Vec<String> =
-        text.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.trim().is_empty()).map(str::to_owned).collect();
+    input
+        .lock()
+        .take(LIST_BYTES)
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::usage(format!("the list of files on standard input cannot be read: {error}")))?;
+    let files: Vec<String> = text
+        .lines()
+        .map(|line| line.trim_end_matches('\r'))
+        .filter(|line| !line.trim().is_empty())
+        .map(str::to_owned)
+        .collect();
     Ok((!files.is_empty()).then_some(files))
 }
 

@@ -300,7 +300,9 @@ mod tests {
         let uri = format!("file://{}", blank.display()).replace(' ', "%20");
         assert_eq!(file_root(&uri), Some(blank.clone()));
         assert_eq!(file_root(&uri.replace("file://", "file://localhost")), Some(blank));
-        for other in ["http://example.com/", "file://host/tmp", "file:///no/such/folder", "file://relative", "file://%ff"] {
+        for other in
+            ["http://example.com/", "file://host/tmp", "file:///no/such/folder", "file://relative", "file://%ff"]
+        {
             assert_eq!(file_root(other), None, "{other}");
         }
     }

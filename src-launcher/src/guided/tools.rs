@@ -13,13 +13,17 @@ enum Answers {
 
 /// Lists the tools in their order.
 pub(super) fn tools() -> Vec<Tool> {
-    let session = || json!({
-        "type": "string",
-        "description": "The session: `begin_step.session_id` of the answer of start_workflow.",
-    });
-    let agent = || maybe_text(
-        "Only for sub-agents: the agent's id (CLAUDE_CODE_AGENT_ID in the startup context). Each agent has a stack of its own.",
-    );
+    let session = || {
+        json!({
+            "type": "string",
+            "description": "The session: `begin_step.session_id` of the answer of start_workflow.",
+        })
+    };
+    let agent = || {
+        maybe_text(
+            "Only for sub-agents: the agent's id (CLAUDE_CODE_AGENT_ID in the startup context). Each agent has a stack of its own.",
+        )
+    };
     vec![
         tool(
             "get_workflows",
@@ -43,7 +47,10 @@ pub(super) fn tools() -> Vec<Tool> {
                          out, and use `begin_step.session_id` of the answer in all later calls.",
                     ),
                 ),
-                ("inputs", maybe(values("Values for the inputs of the first step, by name: texts, or paths of files."))),
+                (
+                    "inputs",
+                    maybe(values("Values for the inputs of the first step, by name: texts, or paths of files.")),
+                ),
                 ("agent_id", agent()),
             ],
             &["goal", "job_name", "workflow_name"],
@@ -64,7 +71,9 @@ pub(super) fn tools() -> Vec<Tool> {
                 ),
                 (
                     "work_summary",
-                    maybe_text("What was done and how, with decisions and departures. Process requirements are judged by it."),
+                    maybe_text(
+                        "What was done and how, with decisions and departures. Process requirements are judged by it.",
+                    ),
                 ),
                 (
                     "quality_review_override_reason",
@@ -80,11 +89,7 @@ pub(super) fn tools() -> Vec<Tool> {
         tool(
             "abort_workflow",
             "Gives up the workflow on top, and returns to the one below it.",
-            &[
-                ("explanation", text("Why it is given up.")),
-                ("session_id", session()),
-                ("agent_id", agent()),
-            ],
+            &[("explanation", text("Why it is given up.")), ("session_id", session()), ("agent_id", agent())],
             &["explanation", "session_id"],
             Answers::Object,
             DROP,
@@ -245,9 +250,9 @@ mod tests {
         let seen: Vec<String> = tools()
             .iter()
             .map(|tool| {
-                let properties = tool.input_schema["properties"].as_object().map(|map| {
-                    map.keys().cloned().collect::<Vec<_>>().join(" ")
-                });
+                let properties = tool.input_schema["properties"]
+                    .as_object()
+                    .map(|map| map.keys().cloned().collect::<Vec<_>>().join(" "));
                 let required = tool.input_schema.get("required").map(ToString::to_string).unwrap_or_default();
                 format!("{}: {} {required}", tool.name, properties.unwrap_or_default())
             })
