@@ -30,7 +30,6 @@ const NOT_YET: &[&str] = &[
     "modern-retry-reaches-a-new-process",
     "modern-without-elicitation",
     "no-elicitation-means-interaction-required",
-    "orchestration-script-as-entrypoint",
     "related-projects",
     "resume-in-another-process-same-run",
 ];
@@ -102,7 +101,7 @@ fn play(folder: &Path) -> Result<(), String> {
         }
     }
     for (number, step) in player.case["steps"].as_array().cloned().unwrap_or_default().iter().enumerate() {
-        player.step(step).map_err(|reason| format!("step {}: {reason}", number + 1))?;
+        player.step(number + 1, step).map_err(|reason| format!("step {}: {reason}", number + 1))?;
     }
     if let Some(client) = player.client.take() {
         client.finish();
@@ -112,7 +111,7 @@ fn play(folder: &Path) -> Result<(), String> {
 }
 
 impl Player {
-    fn step(&mut self, step: &Value) -> Result<(), String> {
+    fn step(&mut self, number: usize, step: &Value) -> Result<(), String> {
         if let Some(arguments) = step.get("run") {
             return self.run(arguments, step);
         }
@@ -139,15 +138,15 @@ impl Player {
             );
             return self.check(step, answer);
         }
-        self.request(step)
+        self.request(number, step)
     }
 
-    fn request(&mut self, step: &Value) -> Result<(), String> {
+    fn request(&mut self, number: usize, step: &Value) -> Result<(), String> {
         let (method, parameters) = match step.get("tool") {
             Some(tool) => {
                 let mut parameters = json!({ "name": tool, "arguments": step.get("arguments").cloned().unwrap_or(json!({})) });
                 if step.get("progress").is_some() {
-                    parameters["_meta"] = json!({ "progressToken": "case" });
+                    parameters["_meta"] = json!({ "progressToken": format!("p{number}") });
                 }
                 if let (Some(all), Some(more)) = (parameters.as_object_mut(), step["params"].as_object()) {
                     all.extend(more.clone());

@@ -95,6 +95,8 @@ fn matches(expression: &str, text: &str) -> bool {
     }
     regex::RegexBuilder::new(rest)
         .dot_matches_new_line(true)
+        // A case counts tens of thousands of letters.
+        .size_limit(64 * 1024 * 1024)
         .build()
         .expect("the case's expression is valid")
         .is_match(text)

@@ -447,41 +447,70 @@ fn a_client_that_reads_late_gets_everything() {
     home.assert_nothing_left();
 }
 
-/// The pipe is full, more waits behind it, and the client goes without reading any of it: it must not keep us.
-#[test]
-fn a_client_that_never_reads_does_not_keep_the_server_at_its_end() {
+/// The pipe is full, more waits behind it, and the client goes without reading any of it: it must not keep us, nor have
+/// us keep all that for it.
+#[rstest]
+fn a_client_that_never_reads_does_not_keep_the_server(
+    #[values("{\"id\":1}", "{\"jsonrpc\":\"2.0\",\"id\":ID,\"method\":\"tools/list\"}")] line: &str,
+    #[values(true, false)] by_signal: bool,
+) {
     let home = environment();
     usual_project(&home);
     let mut child = unread(&home, &[]);
     let mut stdin = child.stdin.take().expect("a pipe");
+    let line = line.to_owned();
     // Each line makes an answer. The writer is a thread, since the server stops reading when nobody reads from it.
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let stopped = std::sync::Arc::clone(&stop);
     let writer = std::thread::spawn(move || {
-        for _ in 0..20_000 {
-            if stdin.write_all(b"{\"id\":1}\n").is_err() {
-                break;
+        let descriptor = rustix::io::ioctl_fionbio(&stdin, true);
+        descriptor.expect("a pipe can be made non-blocking");
+        let mut rest: Vec<u8> = Vec::new();
+        for id in 0..usize::MAX {
+            if rest.is_empty() {
+                rest = format!("{}\n", line.replace("ID", &id.to_string())).into_bytes();
+            }
+            match stdin.write(&rest) {
+                Ok(written) => drop(rest.drain(..written)),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    if stopped.load(std::sync::atomic::Ordering::SeqCst) {
+                        return id;
+                    }
+                    std::thread::park_timeout(Duration::from_millis(1));
+                }
+                Err(_) => return id,
             }
         }
+        0
     });
-    wait_until("the pipe to be full", || waits_in_write(child.id()));
-    signal(child.id(), Signal::TERM);
+    wait_until("both pipes to be full", || waits_in_write(child.id()) && input_is_full(child.id()));
+    let memory = process::proc_info::resident_bytes(child.id()).expect("it runs");
+    assert!(memory < 64 * 1024 * 1024, "{memory} bytes for a client that does not read");
+    if by_signal {
+        signal(child.id(), Signal::TERM);
+    }
+    stop.store(true, std::sync::atomic::Ordering::SeqCst);
     ends_soon(&mut child);
-    writer.join().expect("the writer finds a closed pipe");
+    assert!(writer.join().expect("the writer ends") < 50_000, "requests were taken in without end");
     home.assert_nothing_left();
 }
 
-/// The same, but the client closes its end instead of sending a signal, and its output stays open and unread.
-#[test]
-fn the_end_of_input_is_seen_though_the_output_is_full() {
-    let home = environment();
-    usual_project(&home);
-    let mut child = unread(&home, &[]);
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let bytes = b"{\"id\":1}\n".repeat(1_500);
-    stdin.write_all(&bytes).expect("the server and the pipe take this much");
-    wait_until("the pipe to be full", || waits_in_write(child.id()));
-    drop(stdin);
-    ends_soon(&mut child);
-    home.assert_nothing_left();
+/// Tells whether nothing fits into the pipe that a process reads its requests from.
+fn input_is_full(pid: u32) -> bool {
+    // Its standard input is moved away at its start; the first pipe among its descriptors is what it was.
+    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let mut pipes: Vec<u32> = descriptors
+        .flatten()
+        .filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|link| link.to_string_lossy().starts_with("pipe:")))
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|number| *number > 2)
+        .collect();
+    pipes.sort_unstable();
+    let Some(input) = pipes.first() else { return false };
+    let Ok(pipe) = std::fs::File::options().write(true).open(format!("/proc/{pid}/fd/{input}")) else { return false };
+    let mut descriptors = [rustix::event::PollFd::new(&pipe, rustix::event::PollFlags::OUT)];
+    let at_once = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+    matches!(rustix::event::poll(&mut descriptors, Some(&at_once)), Ok(0))
 }
 
 /// Tells whether some thread of a process waits for room in a pipe.
@@ -618,7 +647,8 @@ fn the_end_of_input_ends_the_server_in_each_state(
     }
     let (code, took) = client.finish();
     assert!(took < SOON, "{state}: it took {took:?}");
-    assert_eq!(code, if state == "refusing" { 3 } else { 0 }, "{state}");
+    // A project with nothing to serve is an environment that does not serve.
+    assert_eq!(code, if matches!(state, "refusing" | "starting") { 3 } else { 0 }, "{state}");
     home.assert_nothing_left();
     if matches!(state, "running" | "queued") {
         let recorded = runs(&home);
