@@ -52,7 +52,7 @@ const RECORDS: &[u8] = b"history records";
 
 impl Sealer for Installation {
     fn seal(&self, plain: &[u8]) -> Vec<u8> {
-        match self.key.encrypt(&Secret::new(hex(plain)), RECORDS) {
+        match self.key.encrypt(&Secret::from(hex(plain)), RECORDS) {
             Ok(sealed) => sealed.into_bytes(),
             Err(error) => {
                 // Without randomness nothing can be sealed; what cannot be opened again is reported as damaged then.

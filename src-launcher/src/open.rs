@@ -10,8 +10,8 @@ use store::{Create, Store, StoreError, StoreOptions};
 
 use crate::cli::FolderOptions;
 use crate::env_vars;
-use crate::installation::Installation;
 use crate::failure::{Exit, Failure, with_causes};
+use crate::installation::Installation;
 use crate::profile::{self, Missing, Profile};
 
 /// A project with the store that its runs are recorded in.
@@ -25,7 +25,9 @@ pub(crate) struct Opened {
 impl Opened {
     fn new(project: Project, store: Store) -> Self {
         let installation = Installation::load()
-            .inspect_err(|failure| tracing::warn!("nothing can be sealed here, so secrets in runs are masked only: {failure}"))
+            .inspect_err(|failure| {
+                tracing::warn!("nothing can be sealed here, so secrets in runs are masked only: {failure}")
+            })
             .ok();
         let store = match &installation {
             Some(installation) => store.sealing(Arc::new(installation.clone())),

@@ -1,16 +1,20 @@
 //! A workflow project as a family of tools: each entrypoint is one.
 
+use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp::family::LogLevel;
 use mcp::progress::Update;
-use mcp::{Call, Family, Fault, Identity, Reply, Resource, ResourceTemplate, Tool};
+use mcp::{Ask, Call, Elicited, Era, Family, Fault, Identity, InputRequest, Reply, Resource, ResourceTemplate, Tool};
 use model::{
-    CancelReason, Entrypoint, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId, StructureReport,
+    CancelReason, Entrypoint, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId, RunStatus,
+    StructureReport,
 };
-use runtime::{Executor, Project, RunEvent, RunHandle, StartError};
+use runtime::{Asked, Executor, Project, ResumeError, RunEvent, RunHandle, StartError};
 use serde_json::{Map, Value, json};
+use store::{NewAnswer, RunRecord, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -202,12 +206,8 @@ impl WorkflowServer {
         let (Some(installation), Some(run), Some(schema)) = (&self.installation, &envelope.run_id, schema) else {
             return self.reply(entrypoint, envelope);
         };
-        let carried = Carried {
-            run: run.to_string(),
-            question: asked.number,
-            arguments: digest(&call.arguments),
-            round,
-        };
+        let carried =
+            Carried { run: run.to_string(), question: asked.number, arguments: digest(&call.arguments), round };
         let ask = Ask { message: asking::message(&asked.form, fault), schema: schema.schema };
         Reply::InputRequired {
             requests: vec![InputRequest { key: carried.key(), ask }],
@@ -217,7 +217,8 @@ impl WorkflowServer {
 
     /// A modern client calls again with the answer to a question.
     async fn retry(&self, state: &str, entrypoint: &Entrypoint, call: &Call) -> Result<Reply, Fault> {
-        let forged = || Fault::invalid("`requestState` is not one of ours, too old, or of another call: call again without it");
+        let forged =
+            || Fault::invalid("`requestState` is not one of ours, too old, or of another call: call again without it");
         let installation = self.installation.as_ref().ok_or_else(forged)?;
         let text = installation.open_state(state, &call.tool).ok_or_else(forged)?;
         let carried: Carried = serde_json::from_str(&text).map_err(|_| forged())?;
@@ -226,7 +227,8 @@ impl WorkflowServer {
         }
         let run: RunId = carried.run.parse().map_err(|_| forged())?;
         let record = self.record(&run).await?.ok_or_else(forged)?;
-        let question = record.questions.iter().find(|question| question.number == carried.question).ok_or_else(forged)?;
+        let question =
+            record.questions.iter().find(|question| question.number == carried.question).ok_or_else(forged)?;
         if question.answer.is_none() && !record.summary.status.is_final() {
             let asked = Asked { number: question.number, form: question.form.clone(), kind: question.kind };
             let schema = asking::schema(&asked.form, &call.caller.client.protocol).ok_or_else(forged)?;
@@ -300,7 +302,9 @@ impl WorkflowServer {
         let (store, id) = (self.executor.store().clone(), run.clone());
         match blocking(move || store.show(&id)).await? {
             // Another project's runs are none of this client's business.
-            Ok(record) if record.project_uuid.as_deref() == Some(self.project.manifest.uuid.as_str()) => Ok(Some(record)),
+            Ok(record) if record.project_uuid.as_deref() == Some(self.project.manifest.uuid.as_str()) => {
+                Ok(Some(record))
+            }
             Ok(_) | Err(StoreError::NoSuchRun { .. } | StoreError::Missing { .. }) => Ok(None),
             Err(error) => Err(Fault::Internal(with_causes(&error))),
         }

@@ -80,7 +80,9 @@ fn given(question: &Question, answer: &Answer<'_>, project: &Project) -> Result<
         return Ok(NewAnswer { action, content: json!({ "approve": yes }), by });
     }
     if answer.approve || answer.deny {
-        return Err(Failure::usage("the question is a form, not an approval").hinted("answer it with `--answer-json JSON`"));
+        return Err(
+            Failure::usage("the question is a form, not an approval").hinted("answer it with `--answer-json JSON`")
+        );
     }
     let Some(text) = answer.json else { return on_terminal(question, &files, "--answer-json JSON") };
     if !model::within_depth(text.as_bytes(), Limits::JSON_DEPTH) {
@@ -88,13 +90,19 @@ fn given(question: &Question, answer: &Answer<'_>, project: &Project) -> Result<
     }
     let value: Value =
         serde_json::from_str(text).map_err(|error| Failure::usage(format!("`--answer-json` is no JSON: {error}")))?;
-    let content = terminal::check(&question.form, value, &files).map_err(|faults| Failure::usage(faults.to_string()))?;
+    let content =
+        terminal::check(&question.form, value, &files).map_err(|faults| Failure::usage(faults.to_string()))?;
     Ok(NewAnswer { action: AnswerAction::Accept, content, by })
 }
 
 fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str) -> Result<NewAnswer, Failure> {
     if !terminal::is_there() {
-        let fields: Vec<String> = question.form.fields.iter().map(|field| format!("`{}` must be {}", field.name, project::check::in_words(field))).collect();
+        let fields: Vec<String> = question
+            .form
+            .fields
+            .iter()
+            .map(|field| format!("`{}` must be {}", field.name, project::check::in_words(field)))
+            .collect();
         return Err(Failure::usage(format!(
             "the run waits for an answer to \"{}\": {}",
             question.form.title,
@@ -191,11 +199,10 @@ fn restart(store: Store, found: &RunRecord, project: &Arc<Project>) -> Result<u8
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
     let report = runtime.block_on(executor.analyse(&project.manifest));
-    let entrypoint = report
-        .entrypoints
-        .into_iter()
-        .find(|entrypoint| entrypoint.id == found.summary.entrypoint_id)
-        .ok_or_else(|| Failure::environment(format!("there is no entrypoint `{}` any more", found.summary.entrypoint_id)))?;
+    let entrypoint =
+        report.entrypoints.into_iter().find(|entrypoint| entrypoint.id == found.summary.entrypoint_id).ok_or_else(
+            || Failure::environment(format!("there is no entrypoint `{}` any more", found.summary.entrypoint_id)),
+        )?;
     let request = Executor::prepare(project, &entrypoint, found.input.clone(), Origin::Cli)
         .map_err(|faults| Failure::usage(faults.to_string()))?;
     let code = runtime.block_on(async {

@@ -159,9 +159,10 @@ impl Drive {
             open: Vec::new(),
             asked_before: past.questions.clone(),
             in_flight: 0,
+            waiting: false,
         };
         let mut answer: Option<Value> = None;
-        let mut end = match self.begin(&running, &past).await {
+        let mut end = match self.begin(&mut running).await {
             Ok(()) => None,
             Err(Stop::Failed(error)) => Some(LegEnd::Over(End::failed(error))),
             Err(Stop::Lost) => Some(LegEnd::Lost),
@@ -198,19 +199,22 @@ impl Drive {
         }
     }
 
-    /// A run that had to queue, or was taken up again, is `running` from now on.
-    async fn begin(&self, running: &Running, past: &Past) -> Result<(), Stop> {
+    /// A run that had to queue, or was interrupted, is `running` from now on; one that waits does so until it comes to
+    /// its question again.
+    async fn begin(&self, running: &mut Running) -> Result<(), Stop> {
         let (store, lease) = (running.store.clone(), running.lease.clone());
-        let unanswered = past.questions.iter().any(|question| question.answer.is_none());
-        Ok(blocking(move || {
-            match store.signals(lease.run())?.status {
-                // It keeps waiting while a question of it is open.
-                RunStatus::WaitingForInput if unanswered => Ok(()),
-                RunStatus::Running => Ok(()),
-                _ => store.transition(&lease, RunStatus::Running),
-            }
+        running.waiting = blocking(move || match store.signals(lease.run())?.status {
+            RunStatus::WaitingForInput => Ok(true),
+            RunStatus::Running => Ok(false),
+            RunStatus::Queued
+            | RunStatus::Interrupted
+            | RunStatus::Success
+            | RunStatus::Failed
+            | RunStatus::Cancelled
+            | RunStatus::Timeout => store.transition(&lease, RunStatus::Running).map(|()| false),
         })
-        .await?)
+        .await?;
+        Ok(())
     }
 
     async fn take_up_command(
@@ -666,13 +670,7 @@ pub fn envelope_of(record: &RunRecord, project: &crate::Project) -> Envelope {
 pub fn waiting_envelope(record: &RunRecord, project: &crate::Project, code: ErrorCode) -> Envelope {
     let pending = record.pending();
     let error = match pending {
-        Some(question) => Some(waiting_error(
-            code,
-            &record.summary.run_id,
-            &question.form,
-            question.kind,
-            project,
-        )),
+        Some(question) => Some(waiting_error(code, &record.summary.run_id, &question.form, question.kind, project)),
         None if record.summary.status == RunStatus::Interrupted => Some(RunError::new(
             ErrorCode::InteractionRequired,
             format!(

@@ -37,6 +37,8 @@ pub(super) struct Running {
     pub(super) asked_before: Vec<Question>,
     /// Host calls that somebody works on.
     pub(super) in_flight: usize,
+    /// Whether the run is recorded as waiting for a person.
+    pub(super) waiting: bool,
 }
 
 /// Why a run cannot go on here.
@@ -140,7 +142,11 @@ impl Running {
         };
         let before = self.asked_before.iter().find(|question| question.seq == Some(call.seq));
         let number = match before {
-            Some(question) => question.number,
+            Some(question) => {
+                let number = question.number;
+                self.wait_again().await?;
+                number
+            }
             None => self.record_question(Some(call.seq), &form, kind).await?,
         };
         self.nodes.waits(call.own_node, true);
@@ -151,14 +157,25 @@ impl Running {
 
     /// Records a question that is asked for the first time.
     pub(super) async fn record_question(
-        &self,
+        &mut self,
         seq: Option<u64>,
         form: &model::Form,
         kind: InteractionKind,
     ) -> Result<u64, Stop> {
         let new = NewQuestion { seq, form: form.clone(), kind, child: None, expires_at: Some(now() + EXPIRES) };
         let (store, lease) = (self.store.clone(), self.lease.clone());
-        Ok(blocking(move || store.ask(&lease, &new)).await?)
+        let number = blocking(move || store.ask(&lease, &new)).await?;
+        self.waiting = true;
+        Ok(number)
+    }
+
+    /// A run that was taken up again comes to a question that it had asked before.
+    async fn wait_again(&mut self) -> Result<(), Stop> {
+        if !std::mem::replace(&mut self.waiting, true) {
+            let (store, lease) = (self.store.clone(), self.lease.clone());
+            blocking(move || store.transition(&lease, RunStatus::WaitingForInput)).await?;
+        }
+        Ok(())
     }
 
     /// Tells of an open question.
@@ -184,7 +201,7 @@ impl Running {
                 }
             }
             self.refresh_masker().await;
-            if self.open.is_empty() {
+            if self.open.is_empty() && std::mem::take(&mut self.waiting) {
                 let (store, lease) = (self.store.clone(), self.lease.clone());
                 blocking(move || store.transition(&lease, RunStatus::Running)).await?;
             }
