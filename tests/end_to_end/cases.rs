@@ -19,20 +19,8 @@ use workflow_code_tests::{Answer, Client, ClientOptions, Environment, Finished, 
 use crate::fixtures::copy_folder;
 use crate::patterns::mismatch;
 
-/// Cases about waiting for a person, which is still to come. The list is exact: a case in it that passes is a failure.
-const NOT_YET: &[&str] = &[
-    "approvals",
-    "command-report-and-resume",
-    "file-field-is-never-elicited",
-    "form-answers-are-validated",
-    "forms-by-elicitation",
-    "modern-forms-by-retry",
-    "modern-retry-reaches-a-new-process",
-    "modern-without-elicitation",
-    "no-elicitation-means-interaction-required",
-    "related-projects",
-    "resume-in-another-process-same-run",
-];
+/// Cases about what is still to come. The list is exact: a case in it that passes is a failure.
+const NOT_YET: &[&str] = &["related-projects"];
 
 #[rstest]
 fn case(#[files("cases/launcher/*/case.json")] path: PathBuf) {

@@ -87,10 +87,16 @@ impl Guard {
             }
         }
         let (kind, id) = (message.kind, message.id());
+        let odd_params = message.value.get("params").is_some_and(|params| !params.is_object());
+        let method = message.method().to_owned();
         match serde_json::from_value(message.value) {
             Ok(parsed) => Ok(Some(parsed)),
             Err(error) if kind == Kind::Request => {
                 self.in_flight.remove(&id.to_string());
+                if odd_params {
+                    let message = format!("the parameters of `{method}` must be an object");
+                    return Err(BadLine { id, code: INVALID_PARAMS, message });
+                }
                 Err(BadLine { id, code: INVALID_REQUEST, message: format!("Invalid request: {error}") })
             }
             Err(error) => {
