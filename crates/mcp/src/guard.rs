@@ -11,19 +11,20 @@
 //! | no JSON, a batch, an unusable id | ignored, or answered without id | -32700 or -32600 |
 //! | an id that is in flight already | the first answer is lost | the second is refused with -32600 |
 //! | a request before any opening | an error that names one way in | -32602 naming both |
+//! | requests of a client that does not read | taken in without end | wait in the client's pipe |
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::lines::{Line, Output, OutputClosed};
-use crate::message::{self, BadLine, INVALID_PARAMS, INVALID_REQUEST, Kind, Message};
+use crate::message::{self, BadLine, INVALID_PARAMS, INVALID_REQUEST, Kind, METHOD_NOT_FOUND, Message};
 
 /// `_meta` key under which a request of 2026-07-28 names its protocol revision.
 pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -86,10 +87,16 @@ impl Guard {
             }
         }
         let (kind, id) = (message.kind, message.id());
+        let odd_params = message.value.get("params").is_some_and(|params| !params.is_object());
+        let method = message.method().to_owned();
         match serde_json::from_value(message.value) {
             Ok(parsed) => Ok(Some(parsed)),
             Err(error) if kind == Kind::Request => {
                 self.in_flight.remove(&id.to_string());
+                if odd_params {
+                    let message = format!("the parameters of `{method}` must be an object");
+                    return Err(BadLine { id, code: INVALID_PARAMS, message });
+                }
                 Err(BadLine { id, code: INVALID_REQUEST, message: format!("Invalid request: {error}") })
             }
             Err(error) => {
@@ -101,7 +108,16 @@ impl Guard {
 
     fn check_opening(&mut self, message: &Message) -> Result<(), BadLine> {
         let method = message.method();
-        let modern = message.meta(META_VERSION).is_some();
+        let version = message.meta(META_VERSION);
+        let modern = version.is_some();
+        // The library answers a `ping` that comes first, whatever its era.
+        if method == "ping" && version.is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str()) {
+            return Err(BadLine {
+                id: message.id(),
+                code: METHOD_NOT_FOUND,
+                message: "2026-07-28 has no method `ping`".into(),
+            });
+        }
         if !self.opened && !modern && !matches!(method, "initialize" | "ping" | "server/discover") {
             return Err(BadLine {
                 id: message.id(),
@@ -151,6 +167,8 @@ impl Transport<RoleServer> for Guard {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            // Not to be taken in: what could not be answered. A closed output has raised `gone` already.
+            let _ = self.output.room().await;
             let Some(line) = self.lines.recv().await else {
                 self.gone.cancel();
                 return None;
