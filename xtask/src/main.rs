@@ -1,6 +1,7 @@
 //! The tasks of this repository. `cargo xtask --help` lists them.
 #![expect(clippy::print_stdout, reason = "tasks speak to whoever runs them")]
 
+mod bench;
 mod run;
 mod shell;
 mod test;
@@ -23,12 +24,15 @@ enum Task {
     Run,
     /// Format, lints and every test; what CI runs
     Test(test::Options),
+    /// Measure starts, calls, memory and queries, beside a bare server and an empty process
+    Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
     let outcome = match Tasks::parse().task {
         Task::Run => run::run(),
         Task::Test(options) => test::run(&options),
+        Task::Bench(options) => bench::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
