@@ -407,46 +407,46 @@ function bytesOf(data) {
 
 function makeFlow(scope) {
   const kv = freeze({
-    async get(key) { return call(scope, 'kv.get', 'kv.get', { key: needText('kv.get', 'the key', key) }); },
+    async get(key) { return await call(scope, 'kv.get', 'kv.get', { key: needText('kv.get', 'the key', key) }); },
     async set(key, value) {
       await call(scope, 'kv.set', 'kv.set', { key: needText('kv.set', 'the key', key), value: value ?? null });
     },
-    async delete(key) { return call(scope, 'kv.delete', 'kv.delete', { key: needText('kv.delete', 'the key', key) }); },
-    async list(prefix) { return call(scope, 'kv.list', 'kv.list', { prefix: prefix === undefined ? '' : text(prefix) }); },
+    async delete(key) { return await call(scope, 'kv.delete', 'kv.delete', { key: needText('kv.delete', 'the key', key) }); },
+    async list(prefix) { return await call(scope, 'kv.list', 'kv.list', { prefix: prefix === undefined ? '' : text(prefix) }); },
   });
 
   const knowledge = freeze({
     async add(entry) {
       needRecord('knowledge.add', 'the entry', entry);
       const { id, text: body, title, tags } = entry;
-      return call(scope, 'knowledge.add', 'knowledge.add', { id, text: needText('knowledge.add', '`text`', body), title, tags });
+      return await call(scope, 'knowledge.add', 'knowledge.add', { id, text: needText('knowledge.add', '`text`', body), title, tags });
     },
     async search(query, options) {
       if (options !== undefined) needRecord('knowledge.search', 'the options', options);
       const { limit, tags } = options ?? {};
-      return call(scope, 'knowledge.search', 'knowledge.search', { query: needText('knowledge.search', 'the query', query), limit, tags });
+      return await call(scope, 'knowledge.search', 'knowledge.search', { query: needText('knowledge.search', 'the query', query), limit, tags });
     },
     async remove(id) {
-      return call(scope, 'knowledge.remove', 'knowledge.remove', { id: needText('knowledge.remove', 'the id', id) });
+      return await call(scope, 'knowledge.remove', 'knowledge.remove', { id: needText('knowledge.remove', 'the id', id) });
     },
-    async list() { return call(scope, 'knowledge.list', 'knowledge.list', {}); },
+    async list() { return await call(scope, 'knowledge.list', 'knowledge.list', {}); },
   });
 
   const files = freeze({
-    async info(file) { return call(scope, 'files.info', 'files.info', { file: needFile('files.info', file) }); },
-    async readText(file) { return call(scope, 'files.readText', 'files.readText', { file: needFile('files.readText', file) }); },
+    async info(file) { return await call(scope, 'files.info', 'files.info', { file: needFile('files.info', file) }); },
+    async readText(file) { return await call(scope, 'files.readText', 'files.readText', { file: needFile('files.readText', file) }); },
     async readBytes(file) {
       const answer = await call(scope, 'files.readBytes', 'files.readBytes', { file: needFile('files.readBytes', file) });
       return apply(fromBase64, $Uint8Array, [answer.base64]);
     },
     async create(name, data) {
       needText('files.create', 'the name', name);
-      if (isText(data)) return call(scope, 'files.create', 'files.create', { name, text: data });
+      if (isText(data)) return await call(scope, 'files.create', 'files.create', { name, text: data });
       const bytes = bytesOf(data);
       if (bytes === undefined) throw misuse('files.create: the data must be a text or bytes');
-      return call(scope, 'files.create', 'files.create', { name, base64: toBase64(bytes) });
+      return await call(scope, 'files.create', 'files.create', { name, base64: toBase64(bytes) });
     },
-    async list() { return call(scope, 'files.list', 'files.list', {}); },
+    async list() { return await call(scope, 'files.list', 'files.list', {}); },
   });
 
   return freeze({
@@ -475,21 +475,21 @@ function makeFlow(scope) {
       native.nodeEnd(inner.node, 'success');
       return value;
     },
-    async agent(prompt, options) { return agent(scope, prompt, options); },
-    async parallel(thunks) { return parallel(thunks); },
-    async pipeline(items, ...stages) { return pipeline(items, stages); },
+    agent(prompt, options) { return agent(scope, prompt, options); },
+    parallel(thunks) { return parallel(thunks); },
+    pipeline(items, ...stages) { return pipeline(items, stages); },
     async form(form) {
       needRecord('form', 'the form', form);
       const { title, message, fields } = form;
       needText('form', '`title`', title);
       needRecord('form', '`fields`', fields);
-      return call(scope, 'form', 'form', { title, message, fields }, ['form', title]);
+      return await call(scope, 'form', 'form', { title, message, fields }, ['form', title]);
     },
     async approve(request) {
       needRecord('approve', 'the request', request);
       const { tool, title, args } = request;
       needText('approve', '`tool`', tool);
-      return call(scope, 'approve', 'approve', { tool, title, args: args ?? {} }, ['form', isText(title) ? title : tool]);
+      return await call(scope, 'approve', 'approve', { tool, title, args: args ?? {} }, ['form', isText(title) ? title : tool]);
     },
     async exec(program, args, options) {
       needText('exec', 'the program', program);
@@ -501,17 +501,17 @@ function makeFlow(scope) {
       if (options !== undefined) needRecord('exec', 'the options', options);
       const { cwd, env, stdin, timeoutSeconds, idempotent } = options ?? {};
       const request = { program, args: list, cwd, env, stdin, timeoutSeconds, idempotent };
-      return call(scope, 'exec', 'exec', request, ['command', joined([program, ...list])]);
+      return await call(scope, 'exec', 'exec', request, ['command', joined([program, ...list])]);
     },
     async http(request) {
       needRecord('http', 'the request', request);
       const { url, method, headers, body } = request;
-      const address = isText(url) ? url : text(url);
+      const address = isText(url) ? url : isRecord(url) ? text(url) : '';
       needText('http', '`url`', address);
       if (body !== undefined && body !== null && !isText(body)) {
         throw misuse('http: `body` must be a text (JSON.stringify it, and set the content type)');
       }
-      return call(scope, 'http', 'http', { url: address, method, headers, body });
+      return await call(scope, 'http', 'http', { url: address, method, headers, body });
     },
     kv,
     value(name, initial) {
@@ -550,12 +550,12 @@ function makeFlow(scope) {
         async run(entrypoint, input) {
           needText('related', 'the entrypoint', entrypoint);
           if (input !== undefined) needRecord('related', 'the input', input);
-          return call(scope, 'related', 'related', { alias, entrypoint, input: input ?? {} }, ['related', `${alias}/${entrypoint}`]);
+          return await call(scope, 'related', 'related', { alias, entrypoint, input: input ?? {} }, ['related', `${alias}/${entrypoint}`]);
         },
       });
     },
     async env(name) { return (await call(scope, 'env', 'env', { name: needText('env', 'the name', name) })) ?? undefined; },
-    async secret(name) { return call(scope, 'secret', 'secret', { name: needText('secret', 'the name', name) }); },
+    async secret(name) { return await call(scope, 'secret', 'secret', { name: needText('secret', 'the name', name) }); },
     fail(message, options) {
       const { errCode, data } = options ?? {};
       if (errCode !== undefined && !isInteger(errCode)) throw misuse('fail: `errCode` must be a whole number');
@@ -633,9 +633,10 @@ function startTimer(id, delay, run, repeat) {
   mapSet(timers, id, entry);
   then(promise, () => {
     if (mapGet(timers, id) !== entry) return;
-    if (repeat) startTimer(id, delay, run, true);
-    else mapDelete(timers, id);
-    run();
+    if (!repeat) mapDelete(timers, id);
+    // What a timer's function throws has nobody who could catch it.
+    try { run(); } catch (error) { apply(native.crash, undefined, describe(error)); }
+    if (mapGet(timers, id) === entry) startTimer(id, delay, run, true);
   });
 }
 function delayOf(value) {
@@ -688,9 +689,9 @@ if (isScript) {
     }
     return joined(values);
   };
-  hide('agent', freeze({ async agent(prompt, options) { return agent(root, prompt, options); } }.agent));
-  hide('parallel', freeze({ async parallel(thunks) { return parallel(thunks); } }.parallel));
-  hide('pipeline', freeze({ async pipeline(items, ...stages) { return pipeline(items, stages); } }.pipeline));
+  hide('agent', freeze({ agent(prompt, options) { return agent(root, prompt, options); } }.agent));
+  hide('parallel', freeze({ parallel(thunks) { return parallel(thunks); } }.parallel));
+  hide('pipeline', freeze({ pipeline(items, ...stages) { return pipeline(items, stages); } }.pipeline));
   hide('phase', freeze({
     phase(title) {
       const wanted = one('phase', [title]);
@@ -702,7 +703,7 @@ if (isScript) {
     async workflow(target, args) {
       const request = isRecord(target) ? { scriptPath: text(target.scriptPath) } : { name: text(target) };
       if (args !== undefined) request.args = args;
-      return call(root, 'workflow', 'workflow', request, ['related', request.name ?? request.scriptPath]);
+      return await call(root, 'workflow', 'workflow', request, ['related', request.name ?? request.scriptPath]);
     },
   }.workflow));
   hide('budget', freeze({

@@ -149,6 +149,12 @@ impl Store {
         self.options.clock.now()
     }
 
+    /// Returns clock, ids and what tells the living from the dead, for the writer thread. A job must not hold the store
+    /// itself: it could be the last to do so, and the writer cannot wait for its own end.
+    pub(crate) fn outside(&self) -> Arc<StoreOptions> {
+        Arc::clone(&self.options)
+    }
+
     pub(crate) fn sealer(&self) -> Option<&dyn Sealer> {
         self.sealer.as_deref()
     }

@@ -88,15 +88,17 @@ fn start(purpose: Purpose, job: &Job, shared: &Rc<Shared>, loaded: Loaded, deliv
         shared.narrate(Narration::Note(note));
     }
     let access = Access { library: Rc::new(RefCell::new(loaded.library)), shared: Rc::clone(shared) };
-    let limit = usize::try_from(job.memory_bytes).unwrap_or(usize::MAX);
-    let made = Runtime::new_with_alloc(Bounded::new(limit, Rc::clone(&shared.refused)))
+    let made = Runtime::new_with_alloc(Bounded::new(Rc::clone(&shared.gauge)))
         .and_then(|runtime| Ok((prepare(&runtime, job, &access), Context::full(&runtime)?, runtime)));
     let Ok((rejections, context, runtime)) = made else {
         return shared.ending().unwrap_or_else(|| fault("it could not be started"));
     };
     let outcome = context.with(|ctx| {
         let outcome = match Session::open(&ctx, job, &access, Rc::clone(&rejections)) {
-            Ok(session) => session.run(purpose, loaded.script.as_deref(), deliveries),
+            Ok(session) => {
+                shared.gauge.limit.set(usize::try_from(job.memory_bytes).unwrap_or(usize::MAX));
+                session.run(purpose, loaded.script.as_deref(), deliveries)
+            }
             Err(_) => shared.ending().unwrap_or_else(|| fault("its prelude could not be executed")),
         };
         // Handles must not outlive the engine.

@@ -9,6 +9,7 @@ use std::sync::mpsc::SyncSender;
 use model::{ErrorCode, NodeKind, NodeStatus, RunError, TimestampMs};
 use serde_json::Value;
 
+use super::memory::Gauge;
 use super::random::Random;
 use super::replay::{Diverged, Replay};
 use crate::control::Stop;
@@ -37,8 +38,8 @@ pub(super) fn divergence(diverged: Diverged) -> Outcome {
 /// The state of one run.
 pub(super) struct Shared {
     control: Arc<Control>,
-    /// Whether an allocation was refused.
-    pub refused: Rc<Cell<bool>>,
+    /// The engine's memory.
+    pub gauge: Rc<Gauge>,
     memory_bytes: u64,
     /// How the run ends, once that is certain.
     ending: RefCell<Option<Outcome>>,
@@ -58,7 +59,7 @@ impl Shared {
     pub(super) fn new(job: &Job, control: Arc<Control>, to_host: SyncSender<ToHost>) -> Self {
         Self {
             control,
-            refused: Rc::new(Cell::new(false)),
+            gauge: Rc::new(Gauge::default()),
             memory_bytes: job.memory_bytes,
             ending: RefCell::new(None),
             finished: RefCell::new(None),
@@ -73,13 +74,13 @@ impl Shared {
 
     /// Tells whether the script must stop; cheap, since the engine asks while it executes.
     pub(super) fn must_stop(&self) -> bool {
-        self.refused.get() || self.ending.borrow().is_some() || self.control.stop().is_some()
+        self.gauge.refused.get() || self.ending.borrow().is_some() || self.control.stop().is_some()
     }
 
     /// Returns how the run ends, if it must end now. What came first is kept.
     pub(super) fn ending(&self) -> Option<Outcome> {
         if self.ending.borrow().is_none() {
-            if self.refused.get() {
+            if self.gauge.refused.get() {
                 self.end(Outcome::Failed(RunError::new(
                     ErrorCode::MemoryLimit,
                     format!(

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use workflow_script::{
     CallKind, Control, Delivery, Host, HostCall, HostError, Job, JobKind, JournalRow, ModuleSource, Narration, Outcome,
@@ -217,8 +217,4 @@ pub(crate) fn shown(outcome: &Outcome) -> String {
 /// Runs a body and writes its outcome as one line.
 pub(crate) fn shown_of(body: &str) -> String {
     shown(&run_body(body))
-}
-
-pub(crate) fn nothing() -> Value {
-    json!(null)
 }
