@@ -1,1 +1,3 @@
 //! End-to-end tests over the release executable.
+
+mod recorded_clients;

@@ -43,7 +43,7 @@ fn seeded(folder: &Path, runs: u64) -> Outcome<Store> {
         let _ = fs::remove_dir_all(folder);
         fs::create_dir_all(folder).map_err(|error| format!("`{}`: {error}", folder.display()))?;
         let started = Instant::now();
-        eprint(&format!("seeding {PROJECTS} projects and {runs} runs into {} (once)", folder.display()));
+        eprintln!("seeding {PROJECTS} projects and {runs} runs into {} (once)", folder.display());
         let store = Store::new(&database, StoreOptions::default());
         for n in 0..PROJECTS {
             let project = NewProject {
@@ -56,7 +56,7 @@ fn seeded(folder: &Path, runs: u64) -> Outcome<Store> {
         }
         store::seed_runs(&store, Seeding { runs, projects: 500, until: UNTIL }).map_err(|error| error.to_string())?;
         fs::write(&done, "").map_err(|error| error.to_string())?;
-        eprint(&format!("  {:.0} s", started.elapsed().as_secs_f64()));
+        eprintln!("  {:.0} s", started.elapsed().as_secs_f64());
     }
     Ok(Store::new(database, StoreOptions::default()))
 }
@@ -152,10 +152,4 @@ fn commands(programs: &Programs, folder: &Path) -> Outcome<Vec<Figure>> {
     }
     environment.assert_nothing_left();
     Ok(figures)
-}
-
-/// Progress goes to standard error, so that `--json` stays JSON.
-#[expect(clippy::print_stderr, reason = "tasks speak to whoever runs them")]
-pub(crate) fn eprint(text: &str) {
-    eprintln!("{text}");
 }
