@@ -3,16 +3,19 @@
 //! Here: which command was asked for, opening what it needs, and how it reads to a person. What a command does lies in
 //! the crates: projects in `project`, runs in `runtime`, history in `store`, the protocol in `mcp`.
 
+mod asking;
 mod cli;
 mod commands;
 mod env_vars;
 mod failure;
+mod installation;
 mod logging;
 mod open;
 mod out;
 mod profile;
 mod run_json;
 mod serve;
+mod terminal;
 mod workflow_server;
 
 use std::process::ExitCode;

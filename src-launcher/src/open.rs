@@ -11,12 +11,30 @@ use store::{Create, Store, StoreError, StoreOptions};
 use crate::cli::FolderOptions;
 use crate::env_vars;
 use crate::failure::{Exit, Failure, with_causes};
+use crate::installation::Installation;
 use crate::profile::{self, Missing, Profile};
 
 /// A project with the store that its runs are recorded in.
 pub(crate) struct Opened {
     pub(crate) project: Arc<Project>,
     pub(crate) store: Store,
+    /// Seals what is kept for resuming, and what clients carry. Absent where there is no place to keep a key.
+    pub(crate) installation: Option<Installation>,
+}
+
+impl Opened {
+    fn new(project: Project, store: Store) -> Self {
+        let installation = Installation::load()
+            .inspect_err(|failure| {
+                tracing::warn!("nothing can be sealed here, so secrets in runs are masked only: {failure}")
+            })
+            .ok();
+        let store = match &installation {
+            Some(installation) => store.sealing(Arc::new(installation.clone())),
+            None => store,
+        };
+        Self { project: Arc::new(project), store, installation }
+    }
 }
 
 /// Opens a folder, without the registry. Its runs are recorded in `<data-dir>/history.db`.
@@ -35,7 +53,7 @@ pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Fail
         related: options.related_projects.clone(),
         profile: None,
     };
-    Ok(Opened { project: Arc::new(project), store })
+    Ok(Opened::new(project, store))
 }
 
 /// Opens a registered workflow project by its id or UUID.
@@ -71,7 +89,7 @@ pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure>
         related: Vec::new(),
         profile: Some(profile.name.clone()),
     };
-    Ok(Opened { project: Arc::new(project), store })
+    Ok(Opened::new(project, store))
 }
 
 /// Opens what `run` and `config` take: a folder, or the id of a registered project.
@@ -189,6 +207,6 @@ fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-fn environment() -> runtime::ProcessEnvironment {
+pub(crate) fn environment() -> runtime::ProcessEnvironment {
     env_vars::all().into_iter().map(|(name, value)| (name.into(), value.into())).collect::<HashMap<_, _>>()
 }

@@ -15,7 +15,7 @@ use crate::cli::ServeOptions;
 use crate::failure::{Exit, Failure};
 use crate::logging;
 use crate::open::Opened;
-use crate::workflow_server::{WorkflowServer, nothing_to_serve};
+use crate::workflow_server::{ServerSettings, WorkflowServer, nothing_to_serve};
 
 /// How often we look whether our parent is still there: a client that is killed may leave our input open in another
 /// process of its own.
@@ -83,15 +83,19 @@ async fn refuse(streams: ProtocolStreams, failure: &Failure) -> u8 {
 }
 
 async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams) -> u8 {
-    let Opened { project, store } = opened;
+    let Opened { project, store, installation } = opened;
     let gone = CancellationToken::new();
     end_with_the_client(&gone);
     let places = options.max_concurrent.map_or_else(Executor::default_places, |most| most as usize);
     let executor = Executor::new(store, WorkerImage::own(), places);
     let (sender, report) = watch::channel(None);
     tokio::spawn(find_structure(Arc::clone(&project), executor.clone(), sender));
-    let server =
-        WorkflowServer::new(project, executor.clone(), report.clone(), options.max_result_bytes, gone.clone());
+    let settings = ServerSettings {
+        max_result_bytes: options.max_result_bytes,
+        elicitation: options.elicitation_timeout.map(Duration::from_secs),
+        installation,
+    };
+    let server = WorkflowServer::new(project, executor.clone(), report.clone(), settings, gone.clone());
     if let Err(error) = mcp::serve(Arc::new(server), streams, gone.clone()).await {
         tracing::error!(%error, "the server cannot be started");
         return Exit::Environment as u8;

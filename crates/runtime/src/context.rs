@@ -69,6 +69,7 @@ impl Project {
             allow_exec: self.allow_exec.clone(),
             related_projects: self.related.clone(),
             profile: self.profile.clone(),
+            ..LaunchOptions::default()
         }
     }
 

@@ -12,6 +12,7 @@ mod executor;
 mod host_calls;
 mod journal;
 pub mod protocol;
+mod resume;
 mod run;
 mod structure;
 mod supervisor;
@@ -19,6 +20,7 @@ mod worker;
 
 pub use context::{Folders, ProcessEnvironment, Project};
 pub use executor::{Canceller, Executor, RunHandle, RunRequest, StartError};
-pub use run::RunEvent;
+pub use resume::ResumeError;
+pub use run::{Asked, RunEvent, envelope_of, envelope_status, waiting_envelope};
 pub use supervisor::{WorkerImage, Workers};
 pub use worker::{ARGUMENT as WORKER_ARGUMENT, main as worker_main};

@@ -635,7 +635,7 @@ function startTimer(id, delay, run, repeat) {
     if (mapGet(timers, id) !== entry) return;
     if (!repeat) mapDelete(timers, id);
     // What a timer's function throws has nobody who could catch it.
-    try { run(); } catch (error) { apply(native.crash, undefined, describe(error)); }
+    try { run(); } catch (error) { crash(error); }
     if (mapGet(timers, id) === entry) startTimer(id, delay, run, true);
   });
 }
@@ -734,6 +734,34 @@ if (isScript) {
   hide('args', args);
 }
 
+// Says once a kind what JSON leaves out of a script's result, which is often the only sign of a forgotten `await`.
+function noteLosses(value) {
+  const seen = new $Set();
+  const waiting = [value];
+  const lost = (kind) => note('result-changed', kind, `the result holds ${kind}, which JSON cannot`);
+  for (let index = 0; index < waiting.length && index < 100000; index++) {
+    const part = waiting[index];
+    if (typeof part === 'bigint') lost('bigint');
+    else if (typeof part === 'number' && !isFinite(part)) lost('non-finite');
+    else if (typeof part === 'function') lost('function');
+    else if (typeof part === 'symbol') lost('symbol');
+    else if (typeof part === 'object' && part !== null && !setHas(seen, part)) {
+      setAdd(seen, part);
+      if (typeof part.toJSON === 'function') continue;
+      const prototype = getPrototypeOf(part);
+      if (!isArray(part) && prototype !== null && getPrototypeOf(prototype) !== null) {
+        const maker = prototype.constructor;
+        lost(typeof maker === 'function' && isText(maker.name) && maker.name !== '' ? maker.name : 'object');
+      }
+      const keys = ownKeys(part);
+      for (let at = 0; at < keys.length; at++) {
+        const property = isText(keys[at]) ? getOwnPropertyDescriptor(part, keys[at]) : undefined;
+        if (property !== undefined && property.enumerable) push(waiting, property.value);
+      }
+    }
+  }
+}
+
 // ---- the run --------------------------------------------------------------------------------------------------------
 
 function finish(value) {
@@ -747,7 +775,15 @@ function finish(value) {
   native.finish(written);
 }
 
-const crash = (error) => apply(native.crash, undefined, describe(error));
+// Names that people expect from other places, and where such work is done here.
+const ELSEWHERE = new $Set(['require', 'fetch', 'process', 'crypto', 'performance', 'Buffer', 'module', 'exports', '__dirname']);
+
+function crash(error) {
+  const parts = describe(error);
+  const name = parts[0] === 'ReferenceError' ? slice(parts[1], 0, indexOf(parts[1], ' ')) : '';
+  if (setHas(ELSEWHERE, name)) parts[1] += isScript ? ' here: agents do such work' : ' here: the world is reached through `flow`';
+  apply(native.crash, undefined, parts);
+}
 
 return {
   // A module: waits for its top level, then calls its default export.
@@ -776,7 +812,9 @@ return {
   // A script: runs its body.
   async script(body) {
     try {
-      finish(await body());
+      const value = await body();
+      try { noteLosses(value); } catch { /* a value that cannot be looked at is refused where it is written */ }
+      finish(value);
     } catch (error) {
       crash(error);
     }

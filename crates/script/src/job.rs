@@ -43,7 +43,7 @@ pub struct Job {
     pub started_at: TimestampMs,
     /// Memory of the engine in bytes.
     pub memory_bytes: u64,
-    /// Stack of the engine in bytes.
+    /// Stack of the engine in bytes; between 64 KiB and 16 MiB, whatever is asked for.
     pub stack_bytes: usize,
     /// Agents that the run may start.
     pub max_agents: u64,

@@ -1,8 +1,8 @@
 //! The embedded script engine: project modules and orchestration scripts, in JavaScript or TypeScript.
 //!
-//! [`analyze`] tells what a file offers. [`run`] executes a [`Job`] for a [`Host`], which starts what the script asks
+//! [`analyze()`] tells what a file offers. [`run`] executes a [`Job`] for a [`Host`], which starts what the script asks
 //! for and hands over the outcomes one at a time; a run that is continued is executed again from the top against the
-//! journal of its calls (`docs/resume.md`). [`Control`] stops it from outside.
+//! journal of its calls. [`Control`] stops it from outside.
 //!
 //! Not here: processes, SQL, MCP, files other than a project's sources. A host brings all of that. The crate is meant
 //! for a worker process: sources are parsed and scripts executed on a thread of its own, limits are kept, and still a

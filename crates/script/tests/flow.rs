@@ -1,5 +1,7 @@
 //! What `flow` asks of the host and tells it.
 
+#![allow(clippy::panic, reason = "a helper of tests may fail a test")]
+
 mod common;
 
 use common::{Project, Reply, TestHost, job_of, job_with_body, output_of, run, shown, shown_of};

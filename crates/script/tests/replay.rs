@@ -1,5 +1,7 @@
 //! A run that is continued: executed again from the top against its journal, in another process as far as it can tell.
 
+#![allow(clippy::panic, reason = "a helper of tests may fail a test")]
+
 mod common;
 
 use common::{Reply, TestHost, job_of, job_with_body, run, shown};

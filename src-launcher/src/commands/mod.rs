@@ -4,6 +4,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod init;
 pub(crate) mod projects;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod structure;

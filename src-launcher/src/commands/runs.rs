@@ -8,8 +8,10 @@ use model::{CancelReason, RunId, RunStatus, format_timestamp};
 use serde_json::{Value, json};
 use store::{CancelOutcome, Create, LogStream, RunFilter, RunRecord, RunSummary, Store, StoreError, StoreOptions};
 
+use super::resume::{Answer, resume};
 use crate::cli::{History, Runs};
 use crate::failure::{Exit, Failure};
+use crate::installation::Installation;
 use crate::profile::{self, Missing};
 use crate::{open, out, run_json};
 
@@ -28,7 +30,11 @@ pub(crate) fn run(command: &Runs, profile: Option<&str>) -> Result<u8, Failure> 
         Runs::Logs { run, stream, follow, history } => logs(history, profile, run, stream.as_deref(), *follow),
         Runs::Wait { run, timeout, history } => wait(history, profile, run, *timeout),
         Runs::Cancel { run, history } => cancel(history, profile, run),
-        Runs::Resume { .. } => Err(Failure::environment("continuing a run is not part of this version")),
+        Runs::Resume { run, answer_json, approve, deny, restart, history } => {
+            let (store, run) = find(history, profile, run)?;
+            let answer = Answer { json: answer_json.as_deref(), approve: *approve, deny: *deny, restart: *restart };
+            resume(sealing(store)?, &run, &answer)
+        }
         Runs::Export { run, output, history } => export(history, profile, run, output.as_deref()),
     }
 }
@@ -69,12 +75,12 @@ fn find(history: &History, profile: Option<&str>, run: &str) -> Result<(Store, R
     Ok((store, id))
 }
 
-fn no_such_run(run: &RunId) -> Failure {
+pub(crate) fn no_such_run(run: &RunId) -> Failure {
     Failure::environment(format!("there is no run {run} in this history"))
         .hinted("see `workflow-code runs list`; runs of `mcp DIR` and `run DIR` are found with `--data-dir DIR`")
 }
 
-fn record(store: &Store, run: &RunId) -> Result<RunRecord, Failure> {
+pub(crate) fn record(store: &Store, run: &RunId) -> Result<RunRecord, Failure> {
     store.show(run).map_err(|error| match error {
         StoreError::NoSuchRun { .. } => no_such_run(run),
         error => open::store_failure(&error),
@@ -186,13 +192,22 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
     }
     for (name, text) in [("stdout", stdout), ("stderr", stderr)] {
         if !text.is_empty() {
-            out::line(&format!("{name}, {} lines: `workflow-code runs logs {run} --stream {name}`", text.lines().count()));
+            out::line(&format!(
+                "{name}, {} lines: `workflow-code runs logs {run} --stream {name}`",
+                text.lines().count()
+            ));
         }
     }
     Ok(0)
 }
 
-fn logs(history: &History, profile: Option<&str>, run: &str, stream: Option<&str>, follow: bool) -> Result<u8, Failure> {
+fn logs(
+    history: &History,
+    profile: Option<&str>,
+    run: &str,
+    stream: Option<&str>,
+    follow: bool,
+) -> Result<u8, Failure> {
     let stream = match stream {
         None => None,
         Some("stdout") => Some(LogStream::Stdout),
@@ -235,21 +250,35 @@ fn stream_name(stream: LogStream) -> &'static str {
 
 fn wait(history: &History, profile: Option<&str>, run: &str, timeout: Option<u64>) -> Result<u8, Failure> {
     let (store, run) = find(history, profile, run)?;
+    wait_for(&store, &run, timeout)
+}
+
+/// Opens what was sealed for resuming.
+fn sealing(store: Store) -> Result<Store, Failure> {
+    Ok(store.sealing(std::sync::Arc::new(Installation::load()?)))
+}
+
+/// Waits until a run has ended or lost its process, and prints its result.
+pub(crate) fn wait_for(store: &Store, run: &RunId, timeout: Option<u64>) -> Result<u8, Failure> {
     let until = timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     loop {
-        let status = store.run(&run).map_err(|error| match error {
-            StoreError::NoSuchRun { .. } => no_such_run(&run),
+        let status = store.run(run).map_err(|error| match error {
+            StoreError::NoSuchRun { .. } => no_such_run(run),
             error => open::store_failure(&error),
         })?;
         if status.status.is_final() || status.status == RunStatus::Interrupted {
-            let record = record(&store, &run)?;
+            let record = record(store, run)?;
             out::json(&run_json::result(&record, usize::MAX));
             return Ok(if record.summary.status == RunStatus::Success { 0 } else { Exit::Failed as u8 });
         }
         if until.is_some_and(|until| Instant::now() >= until) {
             return Err(Failure {
                 exit: Exit::Failed,
-                message: format!("run {run} has not ended after {} s; it is `{}`", timeout.unwrap_or(0), status.status.as_str()),
+                message: format!(
+                    "run {run} has not ended after {} s; it is `{}`",
+                    timeout.unwrap_or(0),
+                    status.status.as_str()
+                ),
                 hint: None,
             });
         }

@@ -71,7 +71,10 @@ fn listen(input: &mut BufReader<File>, sender: &Sender<Delivery>, endings: &Endi
     }
     // The supervisor is gone. Nothing that was started here may outlive it, whatever the main thread is stuck in.
     process::tree::kill_descendants(std::process::id());
-    #[expect(clippy::exit, reason = "the main thread may be in a loop of the project's, and there is nobody to report to")]
+    #[expect(
+        clippy::exit,
+        reason = "the main thread may be in a loop of the project's, and there is nobody to report to"
+    )]
     std::process::exit(0);
 }
 

@@ -12,7 +12,7 @@ use crate::Job;
 use crate::modules::{Graph, Shelf};
 use crate::source::{LineMap, WRAP_LINES};
 
-/// The name that stands for an orchestration script's body in `import()`.
+/// The modules of one run, compiled, and where further ones are read.
 pub(super) struct Library {
     job: Job,
     graph: Graph,

@@ -8,6 +8,7 @@ mod bridge;
 mod failure;
 mod loader;
 mod memory;
+mod prelude;
 mod random;
 mod replay;
 mod session;

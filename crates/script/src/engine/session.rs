@@ -20,8 +20,6 @@ use crate::modules::{Graph, Shelf};
 use crate::source::{LineMap, compile_module, compile_script};
 use crate::{Control, Delivery, HostError, Job, JobKind, ModuleSource, Narration, Outcome, SourceError, Stream};
 
-const PRELUDE: &str = include_str!("../../assets/prelude.js");
-
 /// Rejections that may lie unhandled at a time; a script with more has lost count itself.
 const REJECTIONS: usize = 1_000;
 
@@ -117,7 +115,8 @@ fn fault(what: &str) -> Outcome {
 
 /// Sets limits and callbacks, before any script byte.
 fn prepare(runtime: &Runtime, job: &Job, access: &Access) -> Rejections {
-    runtime.set_max_stack_size(job.stack_bytes);
+    // None at all would mean no bound, and the thread has one.
+    runtime.set_max_stack_size(job.stack_bytes.clamp(64 * 1024, crate::thread::STACK_BYTES / 4));
     let shared = Rc::clone(&access.shared);
     runtime.set_interrupt_handler(Some(Box::new(move || shared.must_stop())));
     runtime.set_loader(access.clone(), access.clone());
@@ -172,8 +171,7 @@ impl<'js, 'a> Session<'js, 'a> {
             settings.set("input", input.to_string())?;
         }
         let native = bridge::primitives(ctx, access)?;
-        let prelude: Object<'js> =
-            super::eval::<Function<'js>>(ctx, PRELUDE, "flow:prelude")?.call((native, settings))?;
+        let prelude: Object<'js> = super::prelude::load(ctx)?.call((native, settings))?;
         Ok(Self {
             ctx: ctx.clone(),
             job,
@@ -208,7 +206,7 @@ impl<'js, 'a> Session<'js, 'a> {
             if let Some(outcome) = self.settled() {
                 return outcome;
             }
-            if let Err(outcome) = self.deliver_next(deliveries) {
+            if let Some(outcome) = self.deliver_next(deliveries) {
                 // What the run was stopped for from outside wins over what follows from it.
                 return self.shared().ending().unwrap_or(outcome);
             }
@@ -338,12 +336,12 @@ impl<'js, 'a> Session<'js, 'a> {
         None
     }
 
-    /// Hands over what comes next; an error is how the run ends.
-    fn deliver_next(&self, deliveries: &Receiver<Delivery>) -> Result<(), Outcome> {
+    /// Hands over what comes next; gives how the run ends, if it does.
+    fn deliver_next(&self, deliveries: &Receiver<Delivery>) -> Option<Outcome> {
         let shared = self.shared();
         let next = shared.replay.borrow_mut().next();
         match next {
-            Err(diverged) => Err(super::shared::divergence(diverged)),
+            Err(diverged) => Some(super::shared::divergence(diverged)),
             Ok(Next::Recorded(recorded)) => {
                 shared.advance_clock(recorded.at);
                 self.hand_over(recorded.seq, recorded.outcome)
@@ -353,7 +351,7 @@ impl<'js, 'a> Session<'js, 'a> {
                     shared.send(ToHost::Issue(call));
                 }
                 if !shared.replay.borrow().waits() {
-                    return Err(failed(
+                    return Some(failed(
                         "the script waits for a promise that nothing will settle: no call of it is open any more"
                             .into(),
                     ));
@@ -366,18 +364,18 @@ impl<'js, 'a> Session<'js, 'a> {
                             shared.advance_clock(at);
                             return self.hand_over(seq, outcome);
                         }
-                        Ok(())
+                        None
                     }
-                    Ok(Delivery::Cancelled { reason }) => Err(Outcome::Cancelled { reason }),
-                    Ok(Delivery::TimedOut) => Err(Outcome::TimedOut),
-                    Ok(Delivery::Suspend) => Err(Outcome::Suspended),
-                    Err(_) => Err(Outcome::Cancelled { reason: "the host is gone".into() }),
+                    Ok(Delivery::Cancelled { reason }) => Some(Outcome::Cancelled { reason }),
+                    Ok(Delivery::TimedOut) => Some(Outcome::TimedOut),
+                    Ok(Delivery::Suspend) => Some(Outcome::Suspended),
+                    Err(_) => Some(Outcome::Cancelled { reason: "the host is gone".into() }),
                 }
             }
         }
     }
 
-    fn hand_over(&self, seq: u64, outcome: Result<serde_json::Value, HostError>) -> Result<(), Outcome> {
+    fn hand_over(&self, seq: u64, outcome: Result<serde_json::Value, HostError>) -> Option<Outcome> {
         #[expect(clippy::cast_precision_loss, reason = "no run makes 2^53 calls")]
         let number = seq as f64;
         let delivered = match outcome {
@@ -395,7 +393,7 @@ impl<'js, 'a> Session<'js, 'a> {
                 let mut failure = Thrown { message: error.message, code: error.code, ..Thrown::default() }
                     .into_error(&|_, _, _| None);
                 failure.data = error.data;
-                return Err(Outcome::Failed(failure));
+                return Some(Outcome::Failed(failure));
             }
             Err(error) => {
                 let data = error.data.filter(crate::json::fits).map(|data| data.to_string());
@@ -405,7 +403,7 @@ impl<'js, 'a> Session<'js, 'a> {
         if let Err(error) = delivered.catch(&self.ctx) {
             self.fail_with(error);
         }
-        Ok(())
+        None
     }
 }
 

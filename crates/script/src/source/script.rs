@@ -52,7 +52,8 @@ fn lift(file: &str, text: &str, language: Language) -> Result<(Meta, String), So
     let refuse = |offset: usize, message: String| error_at(SourceErrorCode::Syntax, file, text, offset, message);
 
     let mut found = None;
-    for (index, statement) in program.body.iter().enumerate() {
+    let mut code_before = !program.directives.is_empty();
+    for statement in &program.body {
         let offset = statement.span().start as usize;
         if let Some((declarator, alone)) = exported_const(statement, "meta") {
             if found.is_some() || !alone {
@@ -61,7 +62,7 @@ fn lift(file: &str, text: &str, language: Language) -> Result<(Meta, String), So
             let Some(init) = &declarator.init else {
                 return Err(refuse(offset, "`meta` has no value".into()));
             };
-            found = Some((index, offset, fold(init, "meta"), init.span().start as usize));
+            found = Some((offset, fold(init, "meta"), init.span().start as usize));
             continue;
         }
         match statement {
@@ -83,10 +84,11 @@ fn lift(file: &str, text: &str, language: Language) -> Result<(Meta, String), So
             | Statement::TSNamespaceExportDeclaration(_) => {
                 return Err(refuse(offset, "a script exports `meta` and nothing else".into()));
             }
-            _ => {}
+            Statement::TSTypeAliasDeclaration(_) | Statement::TSInterfaceDeclaration(_) => {}
+            _ => code_before |= found.is_none(),
         }
     }
-    let Some((index, offset, value, value_offset)) = found else {
+    let Some((offset, value, value_offset)) = found else {
         return Err(refuse(0, "a script begins with `export const meta = { … }`".into()));
     };
     let value = value.map_err(|part| {
@@ -94,7 +96,7 @@ fn lift(file: &str, text: &str, language: Language) -> Result<(Meta, String), So
     })?;
     let mut meta =
         meta::read(&value).map_err(|message| error_at(SourceErrorCode::Meta, file, text, value_offset, message))?;
-    if index > 0 || !program.directives.is_empty() {
+    if code_before {
         meta.notes.insert(0, meta::note("meta-not-first", None, "code stands before the `meta` statement"));
     }
 

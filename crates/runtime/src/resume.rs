@@ -1,0 +1,125 @@
+//! Taking a run up again: what it was started with, and what it had done.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::{Entrypoint, LaunchOptions};
+use script::{CallKind, HostError, JournalRow};
+use serde_json::{Map, Value};
+use store::{JournalKind, Lease, Store, StoreError};
+
+use crate::context::Project;
+use crate::executor::RunRequest;
+use crate::host_calls::HostContext;
+use crate::run::Past;
+
+/// Why a run cannot be taken up again.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// Somebody else has it, it has ended, or it cannot be read.
+    #[error("the run cannot be continued")]
+    Store(#[from] StoreError),
+    /// What it was started with is not recorded: it was made by a version that could not continue runs.
+    #[error("the run does not say what it was started with, so it cannot be continued; start it again")]
+    NothingKept,
+    /// A row of its journal is not what this version writes.
+    #[error("row {row} of the run's journal cannot be read, so it cannot be continued; start it again")]
+    Journal {
+        /// The row.
+        row: u64,
+    },
+}
+
+/// Reads everything that a run needs to go on.
+pub(crate) fn take_up(
+    store: &Store,
+    lease: &Lease,
+    project: Arc<Project>,
+) -> Result<(RunRequest, HostContext, Past), ResumeError> {
+    let (raw_input, cli_args, launch) = store.resume_facts(lease)?;
+    let (entrypoint, input, begun) = started_with(launch)?;
+    let record = store.show(lease.run())?;
+    let host = HostContext::new(&project, Some(begun));
+    let journal = journal(store, lease, &host)?;
+    let sources = store.sources(lease.run())?;
+    let past = Past {
+        journal,
+        sources: (!sources.is_empty()).then(|| sources.into_iter().map(|source| (source.path, source.text)).collect()),
+        questions: record.questions.clone(),
+        nodes: record.report.nodes.clone(),
+        files: record.files.clone(),
+        resumed: true,
+    };
+    let request = RunRequest {
+        project,
+        entrypoint,
+        raw_input,
+        input,
+        cli_args,
+        origin: record.summary.origin,
+        client: record.client.clone(),
+        parent: record.summary.parent.clone(),
+    };
+    Ok((request, host, past))
+}
+
+fn started_with(launch: LaunchOptions) -> Result<(Entrypoint, Map<String, Value>, (u128, i64)), ResumeError> {
+    let entrypoint = launch.entrypoint.ok_or(ResumeError::NothingKept)?;
+    let Value::Object(input) = launch.prepared_input else { return Err(ResumeError::NothingKept) };
+    let seed = u128::from_str_radix(&launch.seed, 16).map_err(|_| ResumeError::NothingKept)?;
+    Ok((entrypoint, input, (seed, launch.clock)))
+}
+
+/// Reads the journal as the engine replays it. Calls that were made and never answered are left out: the script makes
+/// them again, and they are done then.
+fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Vec<JournalRow>, ResumeError> {
+    let mut rows = Vec::new();
+    let mut secrets: HashMap<u64, String> = HashMap::new();
+    for row in store.journal(lease.run())?.rows {
+        let broken = || ResumeError::Journal { row: row.n };
+        let payload = row.payload.as_ref();
+        match row.kind {
+            JournalKind::Issue => {
+                let seq = row.seq.ok_or_else(broken)?;
+                let kind =
+                    payload.and_then(|payload| payload.get("kind")).and_then(Value::as_str).ok_or_else(broken)?;
+                let kind = CallKind::parse(kind).ok_or_else(broken)?;
+                let fingerprint = row.fingerprint.clone().ok_or_else(broken)?;
+                if let Some(name) = payload.and_then(|payload| payload.pointer("/args/name")).and_then(Value::as_str)
+                    && kind == CallKind::Secret
+                {
+                    secrets.insert(seq, name.to_owned());
+                }
+                rows.push(JournalRow::Issue { seq, kind: kind.as_str().to_owned(), fingerprint });
+            }
+            JournalKind::Done => {
+                let seq = row.seq.ok_or_else(broken)?;
+                let payload = payload.ok_or_else(broken)?;
+                let at = payload.get("at").and_then(Value::as_i64).ok_or_else(broken)?;
+                let outcome = match (payload.get("ok"), payload.get("err"), secrets.get(&seq)) {
+                    (Some(value), None, _) => Ok(value.clone()),
+                    (None, Some(error), _) => {
+                        Err(serde_json::from_value::<HostError>(error.clone()).map_err(|_| broken())?)
+                    }
+                    // Secrets are not in the journal: they are asked for again.
+                    (None, None, Some(name)) => secret_again(name, host),
+                    _ => return Err(broken()),
+                };
+                rows.push(JournalRow::Done { seq, at, outcome });
+            }
+            JournalKind::Child | JournalKind::Wait | JournalKind::Cancel | JournalKind::End => {}
+        }
+    }
+    Ok(rows)
+}
+
+/// Gives the value of a secret as it is now. One that is gone fails the call, and the run with it if it cannot do
+/// without.
+fn secret_again(name: &str, host: &HostContext) -> Result<Value, HostError> {
+    host.secret(name).map(Value::String).ok_or_else(|| HostError {
+        code: "secret_missing".into(),
+        message: format!("there is no secret `{name}` any more: add it to the project's .env"),
+        data: None,
+        fatal: false,
+    })
+}
