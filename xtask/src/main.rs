@@ -3,6 +3,7 @@
 
 mod bench;
 mod clients;
+mod conformance;
 mod install;
 mod record;
 mod run;

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: what CI runs, on a machine that has nothing but a Rust toolchain.
 
-use crate::clients;
 use crate::shell::{self, Outcome};
+use crate::{clients, conformance};
 
 /// Which tests.
 #[derive(Debug, clap::Args)]
@@ -15,11 +15,17 @@ pub(crate) struct Options {
     /// Keep what the clients say in `tests/clients`, where the ordinary tests replay it
     #[arg(long, requires = "clients")]
     record: bool,
+    /// Run the protocol's conformance suite instead; installs it as `--clients` does
+    #[arg(long, conflicts_with = "clients")]
+    conformance: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
     if options.clients {
         return clients::run(options.record);
+    }
+    if options.conformance {
+        return conformance::run();
     }
     if let Some(part) = &options.only {
         shell::build()?;
