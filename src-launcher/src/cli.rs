@@ -71,6 +71,9 @@ pub(crate) enum Command {
     /// What was run
     #[command(subcommand)]
     Runs(Runs),
+    /// The saved connection: a server's address and its admin key
+    #[command(subcommand)]
+    Auth(Auth),
     /// Check the installation and the registered projects
     #[command(after_help = "Examples:\n  workflow-code doctor\n  workflow-code doctor PROJECT_ID --json")]
     Doctor(Doctor),
@@ -384,6 +387,71 @@ pub(crate) enum Runs {
         output: Option<PathBuf>,
         #[command(flatten)]
         history: History,
+    },
+}
+
+/// Where a login's key is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum LoginPlace {
+    /// The operating system's keyring
+    #[default]
+    Keyring,
+    /// A file that only you can read, for machines without a keyring
+    File,
+}
+
+/// Where logins are saved. Every folder must be absolute.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct AuthFolders {
+    /// Holds `workflow-auth.json` [default: <data-dir>]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) auth_dir: Option<PathBuf>,
+    /// Root of local workflow data [default: ~/.workflow-code]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Where the window keeps the connection's auth
+    #[arg(long, value_name = "DIR")]
+    pub(crate) desktop_config_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Auth {
+    /// Save a server and its admin key; the key is asked for, or read from standard input
+    #[command(after_help = "Examples:\n  \
+        workflow-code auth login https://models.example.com\n  \
+        workflow-code auth login http://localhost:8080 --store file < key.txt\n\n\
+        `WORKFLOW_SERVER_URL` with `WORKFLOW_SERVER_ADMIN_KEY`, from the environment or a project's .env, win over it.")]
+    Login {
+        /// The server's base address
+        #[arg(value_name = "URL")]
+        server: Option<String>,
+        /// Where the key is kept
+        #[arg(long, value_name = "STORE", default_value = "keyring")]
+        store: LoginPlace,
+        #[command(flatten)]
+        folders: AuthFolders,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show which connection holds, and whether its key can be had
+    Status {
+        /// Look at this project's .env as well
+        #[arg(long, value_name = "DIR")]
+        project: Option<PathBuf>,
+        #[command(flatten)]
+        folders: AuthFolders,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove the saved login and its key
+    Logout {
+        #[command(flatten)]
+        folders: AuthFolders,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -6,6 +6,7 @@
 mod asking;
 mod cli;
 mod commands;
+mod connection;
 mod env_vars;
 mod failure;
 mod installation;
@@ -15,6 +16,7 @@ mod out;
 mod profile;
 mod run_json;
 mod serve;
+mod server_check;
 mod terminal;
 mod workflow_server;
 
@@ -69,6 +71,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Projects(projects)) => commands::projects::run(projects, profile),
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
+        Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
     }
 }
