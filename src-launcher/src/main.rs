@@ -14,6 +14,7 @@ mod logging;
 mod open;
 mod out;
 mod profile;
+mod retention;
 mod run_json;
 mod serve;
 mod server_check;
