@@ -13,6 +13,7 @@ mod executor;
 mod host_calls;
 mod journal;
 pub mod protocol;
+mod related;
 mod resume;
 mod run;
 mod structure;
