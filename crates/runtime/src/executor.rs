@@ -283,7 +283,9 @@ impl Executor {
             shared.queued.fetch_sub(1, Ordering::SeqCst);
             return Err(StartError::Busy);
         }
-        let host = HostContext::new(&request.project, None);
+        // `.env` and the saved logins are files.
+        let project = Arc::clone(&request.project);
+        let host = blocking(move || HostContext::new(&project, None)).await;
         let mut launch = request.project.launch_options();
         launch.entrypoint = Some(request.entrypoint.clone());
         launch.prepared_input = Value::Object(request.input.clone());
