@@ -58,10 +58,10 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<u8, Failure> {
     let profile = cli.profile.as_deref();
     if let Some(id) = &cli.workflow_mcp {
-        return Ok(serve::workflow(&cli.serve, || {
+        return Ok(serve::project(&cli.serve, || {
             let profile = profile::open(profile, Missing::Refuse)
                 .map_err(|failure| Failure { message: format!("project `{id}`: {}", failure.message), ..failure })?;
-            open::registered(id, &profile)
+            open::served(id, &profile)
         }));
     }
     match &cli.command {
@@ -69,7 +69,9 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Mcp(mcp)) => {
             // A relative folder option is bad usage, whatever else is wrong.
             open::folders(&mcp.folders, "")?;
-            Ok(serve::workflow(&mcp.serve, || open::folder(&mcp.workflow_dir, &mcp.folders)))
+            Ok(serve::project(&mcp.serve, || {
+                open::folder(&mcp.workflow_dir, &mcp.folders).map(|opened| open::Registered::Workflow(Box::new(opened)))
+            }))
         }
         Some(Command::Run(run)) => commands::run::run(run, profile),
         Some(Command::Structure(structure)) => commands::structure::run(structure),

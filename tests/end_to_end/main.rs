@@ -8,6 +8,7 @@ mod cases;
 mod commands;
 mod doctor;
 mod fixtures;
+mod guided;
 mod patterns;
 mod recorded_clients;
 mod snapshots;

@@ -316,6 +316,16 @@ mod tests {
     }
 
     #[test]
+    fn two_bad_jobs_and_a_good_one_are_two_errors_and_one_job() {
+        let ground = Ground::new();
+        ground.put("jobs/a", "name: [");
+        ground.put("jobs/b", "name: b");
+        ground.put("jobs/solo", GOOD);
+        let listing = ground.list("");
+        assert_eq!((own(&listing), listing.broken.len()), (vec!["solo"], 2));
+    }
+
+    #[test]
     fn the_same_job_broken_twice_is_two_errors() {
         let ground = Ground::new();
         ground.put("jobs/solo", "- list");

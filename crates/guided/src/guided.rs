@@ -485,6 +485,12 @@ impl<'a> Project<'a> {
         })
     }
 
+    /// Lists the steps of a run's workflow as its job has them now; none when it cannot be read any more.
+    #[must_use]
+    pub fn steps_of(&self, run: &Run) -> Vec<String> {
+        self.load_run(run).ok().and_then(|loaded| loaded.workflow().map(step_names)).unwrap_or_default()
+    }
+
     fn load_run(&self, run: &Run) -> Result<Loaded, GuidedError> {
         let found = self.find_job(&run.job_name, Some(&run.session_id))?;
         Ok(Loaded { found, name: run.workflow_name.clone() })

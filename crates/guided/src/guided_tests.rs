@@ -636,6 +636,9 @@ workflows:
   plain:
     summary: s
     steps: [{name: make, instructions: i, outputs: {plain: {}}}]
+  own:
+    summary: s
+    steps: [{name: make, instructions: i, outputs: {plain: {review: {strategy: individual, instructions: Check own.}}}}]
 ";
 
 impl Ground {
@@ -717,6 +720,12 @@ fn an_output_that_is_left_out_is_not_reviewed_and_an_empty_reason_skips_nothing(
     let answer = ground.finish_with(json!({ "pages": "a.md" }), |one| one.override_reason = Some(String::new()));
     assert_eq!(answer.expect("an answer").status, StepStatus::NeedsWork);
     assert!(ground.due(json!({})).is_empty());
+}
+
+#[test]
+fn a_review_on_the_output_alone_is_one_rule() {
+    let ground = Ground::gated("own");
+    assert_eq!(rules(&ground.due(json!({ "plain": "a.md" }))), ["step_make_output_plain"]);
 }
 
 #[test]

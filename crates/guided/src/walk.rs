@@ -72,10 +72,9 @@ pub(crate) fn files(root: &Path, wanted: impl Fn(&str) -> bool, mut found: impl 
                     }
                     found(entry.path());
                 }
-            } else if is_skipped(name) {
-            } else if kind.is_dir() {
+            } else if kind.is_dir() && !is_skipped(name) {
                 open.push((entry.path(), depth + 1));
-            } else if kind.is_symlink() {
+            } else if kind.is_symlink() && !is_skipped(name) {
                 let path = entry.path();
                 match fs::metadata(&path) {
                     Ok(facts) if facts.is_dir() => links.push((path, depth + 1)),

@@ -171,7 +171,7 @@ fn serve_guided(options: &Serve) -> Result<u8, Failure> {
     };
     let platform = options.platform.clone();
     let commands = !options.no_commands;
-    Ok(serve::family(&options.serve, || GuidedServer::new(workflows(platform, commands), root)))
+    Ok(serve::family(&options.serve, || GuidedServer::new(workflows(platform, commands), root, None)))
 }
 
 fn review(options: &Review) -> Result<u8, Failure> {

@@ -4,5 +4,6 @@
 
 mod arguments;
 pub(crate) mod cli;
-mod server;
+mod history;
+pub(crate) mod server;
 mod tools;

@@ -10,13 +10,16 @@ use std::time::Duration;
 use guided::answers::{FinishArguments, StartArguments};
 use guided::guided::{Project, Startup};
 use guided::reviews::{Scope, Sources};
-use guided::{Guided, GuidedError};
+use guided::state::Run;
+use guided::{Guided, GuidedError, Settings};
 use mcp::{Call, Era, Family, Fault, Identity, Reply, Tool};
+use model::ClientInfo;
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
+use super::history::{Event, Recorder};
 use super::tools;
 use crate::failure::with_causes;
 
@@ -41,7 +44,7 @@ impl Root {
 }
 
 /// The server.
-pub(super) struct GuidedServer {
+pub(crate) struct GuidedServer {
     identity: Identity,
     root: Root,
     inner: Arc<Inner>,
@@ -49,19 +52,29 @@ pub(super) struct GuidedServer {
 
 struct Inner {
     guided: Guided,
+    recorder: Option<Recorder>,
     fallback: PathBuf,
     startup: OnceLock<Startup>,
 }
 
 impl GuidedServer {
-    pub(super) fn new(guided: Guided, root: Root) -> Self {
+    /// Serves a project, or whatever project the client names. What happens is recorded when there is a recorder.
+    pub(super) fn new(guided: Guided, root: Root, recorder: Option<Recorder>) -> Self {
         let identity = Identity {
             name: "deepwork".into(),
             title: Some("Guided workflows".into()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let fallback = root.fallback().to_owned();
-        Self { identity, root, inner: Arc::new(Inner { guided, fallback, startup: OnceLock::new() }) }
+        Self { identity, root, inner: Arc::new(Inner { guided, recorder, fallback, startup: OnceLock::new() }) }
+    }
+
+    /// Serves a registered project and records what happens in its history.
+    pub(crate) fn registered(found: &store::Project, store: store::Store) -> Self {
+        let root = found.path.canonicalize().unwrap_or_else(|_| found.path.clone());
+        let recorder = Recorder::new(store, found.id.clone(), found.title.clone(), root.clone());
+        let settings = Settings::new(crate::env_vars::whole());
+        Self::new(Guided::new(settings), Root::Fixed(root), Some(recorder))
     }
 
     async fn root_of(&self, call: &Call) -> PathBuf {
@@ -96,7 +109,7 @@ impl Inner {
         })
     }
 
-    fn call(&self, tool: &str, arguments: Map<String, Value>, root: &Path) -> Outcome {
+    fn call(&self, tool: &str, arguments: Map<String, Value>, root: &Path, client: &ClientInfo) -> Outcome {
         self.startup();
         let mut arguments = Arguments::new(arguments);
         match tool {
@@ -114,7 +127,10 @@ impl Inner {
                     agent_id: arguments.maybe_text("agent_id"),
                 };
                 arguments.finish(tool)?;
-                self.object(self.project(root)?.start_workflow(start)?.answer)
+                let project = self.project(root)?;
+                let done = project.start_workflow(start)?;
+                self.record(&project, &done.runs, None, client);
+                self.object(done.answer)
             }
             "finished_step" => {
                 let mut finish = FinishArguments {
@@ -127,7 +143,10 @@ impl Inner {
                 let session = arguments.maybe_text("session_id");
                 arguments.finish(tool)?;
                 finish.session_id = session_given(session)?;
-                self.object(self.project(root)?.finished_step(finish)?.answer)
+                let project = self.project(root)?;
+                let done = project.finished_step(finish)?;
+                self.record(&project, &done.runs, done.answer.feedback.as_deref(), client);
+                self.object(done.answer)
             }
             "abort_workflow" => {
                 let explanation = arguments.text("explanation");
@@ -135,7 +154,10 @@ impl Inner {
                 let agent = arguments.maybe_text("agent_id");
                 arguments.finish(tool)?;
                 let session = session_given(session)?;
-                self.object(self.project(root)?.abort_workflow(explanation, &session, agent.as_deref())?.answer)
+                let project = self.project(root)?;
+                let done = project.abort_workflow(explanation, &session, agent.as_deref())?;
+                self.record(&project, &done.runs, None, client);
+                self.object(done.answer)
             }
             "go_to_step" => {
                 let step = arguments.text("step_id");
@@ -143,7 +165,10 @@ impl Inner {
                 let agent = arguments.maybe_text("agent_id");
                 arguments.finish(tool)?;
                 let session = session_given(session)?;
-                self.object(self.project(root)?.go_to_step(&step, &session, agent.as_deref())?.answer)
+                let project = self.project(root)?;
+                let done = project.go_to_step(&step, &session, agent.as_deref())?;
+                self.record(&project, &done.runs, None, client);
+                self.object(done.answer)
             }
             "register_session_job" => {
                 let name = arguments.text("job_name");
@@ -184,6 +209,13 @@ impl Inner {
                 let names: Vec<String> = tools::tools().iter().map(|tool| format!("`{}`", tool.name)).collect();
                 Err(Stop::ToolError(format!("there is no tool `{other}`; the tools are {}", names.join(", "))))
             }
+        }
+    }
+
+    /// Keeps the history. The run that a call is about comes first; those that only took note of it follow.
+    fn record(&self, project: &Project<'_>, runs: &[Run], feedback: Option<&str>, client: &ClientInfo) {
+        if let (Some(recorder), Some(run)) = (&self.recorder, runs.first()) {
+            recorder.record(project, &Event { run, feedback, client });
         }
     }
 
@@ -273,8 +305,8 @@ impl Family for GuidedServer {
     async fn call(&self, call: Call) -> Result<Reply, Fault> {
         let root = self.root_of(&call).await;
         let inner = Arc::clone(&self.inner);
-        let Call { tool, arguments, .. } = call;
-        tokio::task::spawn_blocking(move || reply(inner.call(&tool, arguments, &root)))
+        let Call { tool, arguments, caller, .. } = call;
+        tokio::task::spawn_blocking(move || reply(inner.call(&tool, arguments, &root, &caller.client)))
             .await
             .map_err(|error| Fault::Internal(format!("the call could not be handled: {error}")))
     }
