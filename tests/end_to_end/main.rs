@@ -1,1 +1,4 @@
 //! End-to-end tests over the release executable.
+
+mod auth;
+mod crash;

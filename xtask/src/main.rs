@@ -3,6 +3,7 @@
 
 mod run;
 mod shell;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -21,6 +22,8 @@ struct Tasks {
 enum Task {
     /// Build, register the sample project, make one real call and show what was recorded
     Run,
+    /// Kill processes at random moments, and look whether anything was lost or done twice
+    Soak(soak::Options),
     /// Format, lints and every test; what CI runs
     Test(test::Options),
 }
@@ -28,6 +31,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Tasks::parse().task {
         Task::Run => run::run(),
+        Task::Soak(options) => soak::run(&options),
         Task::Test(options) => test::run(&options),
     };
     match outcome {
