@@ -68,7 +68,7 @@ pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Ope
 /// Answers every request with the reason why nothing is served.
 async fn refuse(streams: ProtocolStreams, failure: &Failure) -> u8 {
     let gone = CancellationToken::new();
-    let lines = mcp::lines::read(streams.input, Limits::LINE_BYTES);
+    let lines = mcp::lines::read(streams.input, Limits::LINE_BYTES, gone.clone());
     let output = mcp::lines::write(streams.output, gone.clone());
     if let (Ok(lines), Ok((output, thread))) = (lines, output) {
         let reason = failure.to_string();

@@ -36,7 +36,7 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
     if answer.restart {
         return restart(store, &found, &project);
     }
-    match found.pending() {
+    match found.pending().filter(|question| !answered_below(&store, &found, question)) {
         Some(question) => {
             let given = given(question, answer, &project)?;
             match store.answer(run, question.number, &given) {
@@ -59,6 +59,14 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
         None => {}
     }
     go_on(store, run, project)
+}
+
+/// Tells whether a related run that asked was answered under its own id: then there is nothing left to answer here.
+fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
+    let Some(child) = &question.child else { return false };
+    let place =
+        found.questions.iter().filter(|one| one.child.as_ref() == Some(child) && one.number < question.number).count();
+    store.questions(child).is_ok_and(|theirs| theirs.get(place).is_some_and(|theirs| theirs.answer.is_some()))
 }
 
 /// Checks the answer against the form; nothing changes when it does not fit.
@@ -160,9 +168,20 @@ fn go_on(store: Store, run: &RunId, project: Arc<Project>) -> Result<u8, Failure
         let owned = found.owner.as_ref().is_some_and(store::Owner::is_alive);
         match found.summary.status {
             RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => return wait_for(&store, run, None),
+<<<<<<< HEAD
             // Only one whose client went away goes on; a cancel by anybody else is final.
             RunStatus::Cancelled if found.cancel_reason() != Some(CancelReason::ClientGone) => {
                 return wait_for(&store, run, None);
+=======
+            RunStatus::WaitingForInput
+                if found.pending().is_some_and(|question| !answered_below(&store, &found, question)) =>
+            {
+                return wait_for_answer(&found);
+            }
+            // Its own process sees the answer within moments.
+            RunStatus::WaitingForInput if owned && began.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(20));
+>>>>>>> main
             }
             RunStatus::WaitingForInput if found.pending().is_some() => return wait_for_answer(&found),
             // Somebody has it. When they are gone before it has ended, it is taken up here.

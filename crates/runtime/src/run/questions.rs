@@ -37,6 +37,14 @@ pub(super) enum Asker {
 }
 
 impl Asker {
+    /// The related run that really asks.
+    pub(super) fn child(&self) -> Option<&RunId> {
+        match self {
+            Self::Child { child, .. } => Some(child),
+            Self::Script(_) | Self::Program(..) | Self::Command => None,
+        }
+    }
+
     /// The host call behind it.
     pub(super) fn call(&self) -> Option<&HostCall> {
         match self {

@@ -389,10 +389,13 @@ impl Running {
             }
             ChildNews::Asked { seq, child, asked } => {
                 let Some(call) = calls.get(&seq).cloned() else { return Ok(()) };
+                // The same question as before, answered meanwhile or not, is the one at the same place.
+                let place = usize::try_from(asked.number).unwrap_or(usize::MAX);
                 let before = self
                     .asked_before
                     .iter()
-                    .find(|question| question.child.as_ref() == Some(&child) && question.answer.is_none())
+                    .filter(|question| question.child.as_ref() == Some(&child))
+                    .nth(place)
                     .map(|question| question.number);
                 let number = match before {
                     Some(number) => {
