@@ -6,11 +6,7 @@ use std::sync::Arc;
 use model::{Entrypoint, LaunchOptions, ParamType, RunId};
 use script::{CallKind, HostError, JournalRow};
 use serde_json::{Map, Value};
-<<<<<<< HEAD
-use store::{JournalKind, Lease, Question, RunRecord, Store, StoreError};
-=======
-use store::{JournalKind, Lease, NewAnswer, Store, StoreError};
->>>>>>> main
+use store::{JournalKind, Lease, NewAnswer, Question, RunRecord, Store, StoreError};
 
 use crate::context::Project;
 use crate::executor::RunRequest;
@@ -73,14 +69,17 @@ pub(crate) fn take_up(
     Ok((request, host, past))
 }
 
-<<<<<<< HEAD
 /// Has the secrets that people gave in answers masked again, before the run can say any of them.
 fn mask_answers(store: &Store, lease: &Lease, record: &RunRecord, host: &HostContext) -> Result<(), StoreError> {
     let secret = |question: &&Question| question.form.fields.iter().any(|field| field.kind == ParamType::Secret);
     for question in record.questions.iter().filter(secret) {
         if let Some((_, content)) = store.answer_content(lease, question.number)? {
             host.add_answered_secrets(&question.form, &content);
-=======
+        }
+    }
+    Ok(())
+}
+
 /// Questions of related runs that were answered under those runs' own ids are answered here with them.
 fn echo_children(store: &Store, lease: &Lease) -> Result<(), StoreError> {
     let mut seen: HashMap<RunId, usize> = HashMap::new();
@@ -95,7 +94,6 @@ fn echo_children(store: &Store, lease: &Lease) -> Result<(), StoreError> {
                 Ok(()) | Err(StoreError::AlreadyAnswered { .. }) => {}
                 Err(error) => return Err(error),
             }
->>>>>>> main
         }
     }
     Ok(())

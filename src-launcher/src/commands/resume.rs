@@ -168,22 +168,15 @@ fn go_on(store: Store, run: &RunId, project: Arc<Project>) -> Result<u8, Failure
         let owned = found.owner.as_ref().is_some_and(store::Owner::is_alive);
         match found.summary.status {
             RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => return wait_for(&store, run, None),
-<<<<<<< HEAD
             // Only one whose client went away goes on; a cancel by anybody else is final.
             RunStatus::Cancelled if found.cancel_reason() != Some(CancelReason::ClientGone) => {
                 return wait_for(&store, run, None);
-=======
+            }
             RunStatus::WaitingForInput
                 if found.pending().is_some_and(|question| !answered_below(&store, &found, question)) =>
             {
                 return wait_for_answer(&found);
             }
-            // Its own process sees the answer within moments.
-            RunStatus::WaitingForInput if owned && began.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(20));
->>>>>>> main
-            }
-            RunStatus::WaitingForInput if found.pending().is_some() => return wait_for_answer(&found),
             // Somebody has it. When they are gone before it has ended, it is taken up here.
             RunStatus::Queued | RunStatus::Running if owned => std::thread::sleep(LOOK),
             // Its own process sees the answer within moments.
