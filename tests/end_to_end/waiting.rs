@@ -279,3 +279,61 @@ fn an_answer_from_the_terminal_reaches_the_call_that_waits() {
     client.finish();
     environment.assert_nothing_left();
 }
+
+/// Answers every request on a port of this machine, `/elsewhere` with a redirect to another host.
+fn server() -> (u16, std::sync::mpsc::Receiver<String>) {
+    use std::io::{BufRead, BufReader, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let (sender, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
+            let first = lines.next().and_then(Result::ok).unwrap_or_default();
+            for line in lines.by_ref() {
+                if line.is_ok_and(|line| line.is_empty()) {
+                    break;
+                }
+            }
+            let answer = if first.contains("/elsewhere") {
+                "HTTP/1.1 302 Found\r\nlocation: http://example.invalid/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
+            } else {
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 8\r\nconnection: close\r\n\r\n{\"a\": 1}".to_owned()
+            };
+            let _ = stream.write_all(answer.as_bytes());
+            if sender.send(first).is_err() {
+                return;
+            }
+        }
+    });
+    (port, asked)
+}
+
+#[test]
+fn requests_go_to_the_hosts_of_the_project_and_nowhere_else() {
+    let environment = environment();
+    let (port, asked) = server();
+    let source = format!(
+        "export default async (input, flow) => {{\n\
+         const tried = async (url) => {{ try {{ return (await flow.http({{ url }})).json; }} catch (error) {{ return error.code; }} }};\n\
+         return [await tried('http://127.0.0.1:{port}/x'), await tried('http://127.0.0.1:{port}/elsewhere'),\n\
+         await tried('http://localhost:{port}/x'), await tried('file:///etc/passwd')];\n}};\n"
+    );
+    let main = script(&environment, &source);
+    let package = json!({
+        "name": "hosts", "id": PARENT, "projectType": "workflow",
+        "workflow": { "entrypoints": { "main": "./main.workflow.ts" }, "httpHosts": [format!("127.0.0.1:{port}")] },
+    });
+    write(&environment, "project/package.json", &package.to_string());
+    let done = run(&environment, &["run", &main, "main"]);
+    assert_eq!(
+        done.json()["output"],
+        json!([{ "a": 1 }, "http_host", "http_host", "invalid_argument"]),
+        "{}{}",
+        done.stdout,
+        done.stderr
+    );
+    assert_eq!(asked.try_iter().count(), 2);
+    environment.assert_nothing_left();
+}
