@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use model::{Entrypoint, LaunchOptions, RunId};
+use model::{Entrypoint, LaunchOptions, ParamType, RunId};
 use script::{CallKind, HostError, JournalRow};
 use serde_json::{Map, Value};
-use store::{JournalKind, Lease, NewAnswer, Store, StoreError};
+use store::{JournalKind, Lease, NewAnswer, Question, RunRecord, Store, StoreError};
 
 use crate::context::Project;
 use crate::executor::RunRequest;
@@ -41,6 +41,7 @@ pub(crate) fn take_up(
     echo_children(store, lease)?;
     let record = store.show(lease.run())?;
     let host = HostContext::new(&project, Some(begun));
+    mask_answers(store, lease, &record, &host)?;
     let (journal, children, unfinished) = journal(store, lease, &host)?;
     let sources = store.sources(lease.run())?;
     let past = Past {
@@ -66,6 +67,17 @@ pub(crate) fn take_up(
         ancestry,
     };
     Ok((request, host, past))
+}
+
+/// Has the secrets that people gave in answers masked again, before the run can say any of them.
+fn mask_answers(store: &Store, lease: &Lease, record: &RunRecord, host: &HostContext) -> Result<(), StoreError> {
+    let secret = |question: &&Question| question.form.fields.iter().any(|field| field.kind == ParamType::Secret);
+    for question in record.questions.iter().filter(secret) {
+        if let Some((_, content)) = store.answer_content(lease, question.number)? {
+            host.add_answered_secrets(&question.form, &content);
+        }
+    }
+    Ok(())
 }
 
 /// Questions of related runs that were answered under those runs' own ids are answered here with them.

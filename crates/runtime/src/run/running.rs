@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{
-    AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, ParamType, RunError, RunId, RunStatus, TimestampMs,
-};
+use model::{AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, RunError, RunId, RunStatus, TimestampMs};
 use script::{CallKind, HostCall, HostError, Narration, Stream};
 use serde_json::Value;
 use store::{Durability, Lease, LogStream, LogWriter, NewAnswer, NewQuestion, Question, Store, StoreError};
@@ -240,11 +238,7 @@ impl Running {
                 continue;
             };
             let open = self.open.remove(place);
-            for field in open.form.fields.iter().filter(|field| field.kind == ParamType::Secret) {
-                if let Some(secret) = content.get(&field.name).and_then(Value::as_str) {
-                    self.host.add_secret(secret);
-                }
-            }
+            self.host.add_answered_secrets(&open.form, &content);
             self.refresh_masker().await;
             if self.open.is_empty() && std::mem::take(&mut self.waiting) {
                 let (store, lease) = (self.store.clone(), self.lease.clone());
