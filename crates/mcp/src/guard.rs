@@ -11,13 +11,14 @@
 //! | no JSON, a batch, an unusable id | ignored, or answered without id | -32700 or -32600 |
 //! | an id that is in flight already | the first answer is lost | the second is refused with -32600 |
 //! | a request before any opening | an error that names one way in | -32602 naming both |
+//! | requests of a client that does not read | taken in without end | wait in the client's pipe |
 //! | a method that 2026-07-28 has not, in a request of that revision | served as before | -32601 |
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -87,10 +88,16 @@ impl Guard {
             }
         }
         let (kind, id) = (message.kind, message.id());
+        let odd_params = message.value.get("params").is_some_and(|params| !params.is_object());
+        let method = message.method().to_owned();
         match serde_json::from_value(message.value) {
             Ok(parsed) => Ok(Some(parsed)),
             Err(error) if kind == Kind::Request => {
                 self.in_flight.remove(&id.to_string());
+                if odd_params {
+                    let message = format!("the parameters of `{method}` must be an object");
+                    return Err(BadLine { id, code: INVALID_PARAMS, message });
+                }
                 Err(BadLine { id, code: INVALID_REQUEST, message: format!("Invalid request: {error}") })
             }
             Err(error) => {
@@ -159,6 +166,8 @@ impl Transport<RoleServer> for Guard {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            // Not to be taken in: what could not be answered. A closed output has raised `gone` already.
+            let _ = self.output.room().await;
             let Some(line) = self.lines.recv().await else {
                 self.gone.cancel();
                 return None;
