@@ -12,4 +12,5 @@ mod patterns;
 mod recorded_clients;
 mod snapshots;
 mod traps;
+mod waiting;
 mod wire;

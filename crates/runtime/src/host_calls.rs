@@ -29,6 +29,7 @@ pub(crate) struct HostContext {
     kv_folder: PathBuf,
     values_folder: PathBuf,
     files: ManagedFiles,
+    pub(crate) http_hosts: Vec<String>,
     environment: crate::context::ProcessEnvironment,
     pub(crate) env_file: EnvFile,
     secrets: Mutex<BTreeSet<String>>,
@@ -59,6 +60,7 @@ impl HostContext {
             kv_folder: project.folders.kv.clone(),
             values_folder: project.folders.values.clone(),
             files: project.managed_files(),
+            http_hosts: project.manifest.http_hosts.clone(),
             environment: project.environment.clone(),
             env_file,
             secrets: Mutex::default(),
@@ -210,7 +212,8 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: 
         | CallKind::FilesReadBytes
         | CallKind::FilesCreate
         | CallKind::FilesList => files(context, run, kind, args),
-        CallKind::Agent | CallKind::Workflow | CallKind::Exec | CallKind::Http | CallKind::Related => {
+        CallKind::Http => crate::http::perform(context, args),
+        CallKind::Agent | CallKind::Workflow | CallKind::Exec | CallKind::Related => {
             Err(error("unavailable", format!("`{}` is not part of this version", kind.as_str())))
         }
         // Answered where the run is driven: they wait for the clock or for a person.
