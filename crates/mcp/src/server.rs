@@ -265,7 +265,16 @@ impl<F: Family> ServerHandler for Server<F> {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let era = era(&context);
-        let resource = self.family.read_resource(request.uri).await.map_err(|fault| error_data(fault, era))?;
+        let uri = request.uri.clone();
+        let resource = self.family.read_resource(request.uri).await.map_err(|fault| {
+            let missing = matches!(fault, Fault::NotFound(_));
+            let mut error = error_data(fault, era);
+            if missing {
+                // The protocol has errors name the resource that is not there.
+                error.data = Some(serde_json::json!({ "uri": uri }));
+            }
+            error
+        })?;
         let contents = ResourceContents::text(resource.text, resource.uri).with_mime_type(resource.mime_type);
         let mut result = ReadResourceResult::new(vec![contents]);
         result.meta = self.result_meta(era);
