@@ -12,7 +12,7 @@ use super::resume::{Answer, resume};
 use crate::cli::{History, Runs};
 use crate::failure::{Exit, Failure};
 use crate::installation::Installation;
-use crate::profile::{self, Missing};
+use crate::profile;
 use crate::{open, out, run_json};
 
 /// How often a run that is waited for is looked at.
@@ -48,11 +48,10 @@ fn open_history(history: &History, profile: Option<&str>) -> Result<Option<Store
         Some(dir) => {
             Store::new(dir.join("history.db"), StoreOptions { create: Create::Never, ..StoreOptions::default() })
         }
-        None => match profile::open(profile, Missing::Refuse) {
-            Ok(profile) => open::registry(&profile, Create::Never),
-            // Nothing was ever registered, so nothing was recorded.
-            Err(failure) if failure.exit == Exit::Environment && no_registry_yet() => return Ok(None),
-            Err(failure) => return Err(failure),
+        // Nothing was ever registered, so nothing was recorded.
+        None => match profile::existing(profile)? {
+            Some(profile) => open::registry(&profile, Create::Never),
+            None => return Ok(None),
         },
     };
     match store.mark_interrupted() {
@@ -62,10 +61,6 @@ fn open_history(history: &History, profile: Option<&str>) -> Result<Option<Store
         Err(StoreError::ReadOnly { .. }) => Ok(Some(store)),
         Err(error) => Err(open::store_failure(&error)),
     }
-}
-
-fn no_registry_yet() -> bool {
-    profile::workflow_home().is_ok_and(|home| !home.join("desktop.json").exists())
 }
 
 /// Finds one run.
@@ -344,7 +339,7 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
                     .hinted("name another file with `--output FILE`; an existing file is never overwritten")
             })?;
             if history.json {
-                out::json(&json!({ "runId": run, "file": path, "bytes": text.len() }));
+                out::json(&json!({ "runId": run, "file": path.display().to_string(), "bytes": text.len() }));
             } else {
                 out::note(&format!("run {run} is in `{}`", path.display()));
             }
