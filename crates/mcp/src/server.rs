@@ -42,16 +42,24 @@ pub async fn serve<F: Family>(
     streams: ProtocolStreams,
     gone: CancellationToken,
 ) -> std::io::Result<()> {
-    let lines = lines::read(streams.input, Limits::LINE_BYTES)?;
+    let lines = lines::read(streams.input, Limits::LINE_BYTES, gone.clone())?;
     let (output, thread) = lines::write(streams.output, gone.clone())?;
     let guard = Guard::new(lines, output.clone(), gone.clone(), Limits::LINE_BYTES, Limits::JSON_DEPTH);
     let server = Server::new(family, gone.clone());
     tokio::select! {
         running = server.serve_with_ct(guard, gone.clone()) => match running {
             Ok(running) => {
-                // Ends when the input does, or `gone` is raised.
-                if let Err(error) = running.waiting().await {
-                    tracing::error!(%error, "the protocol task failed");
+                // Ends when the input does, or `gone` is raised; and then within a moment, though the library would
+                // wait for seconds for what a client does not read.
+                let late = async {
+                    gone.cancelled().await;
+                    tokio::time::sleep(LAST_WORDS).await;
+                };
+                tokio::select! {
+                    ended = running.waiting() => if let Err(error) = ended {
+                        tracing::error!(%error, "the protocol task failed");
+                    },
+                    () = late => tracing::debug!("the client did not take what was still to be said"),
                 }
             }
             Err(error) => tracing::debug!(%error, "the client went away before it opened the connection"),
@@ -257,8 +265,9 @@ impl<F: Family> ServerHandler for Server<F> {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        in_older_era(&context, "logging/setLevel")?;
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
     }
@@ -322,6 +331,16 @@ fn era(context: &RequestContext<RoleServer>) -> Era {
     match context.protocol_version() {
         Some(version) if version.as_str() >= ProtocolVersion::V_2026_07_28.as_str() => Era::Modern,
         Some(_) | None => Era::Legacy,
+    }
+}
+
+/// Refuses a method that 2026-07-28 has taken away.
+fn in_older_era(context: &RequestContext<RoleServer>, method: &str) -> Result<(), ErrorData> {
+    match era(context) {
+        Era::Legacy => Ok(()),
+        Era::Modern => {
+            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("2026-07-28 has no method `{method}`"), None))
+        }
     }
 }
 

@@ -21,6 +21,9 @@ use crate::resume::{ResumeError, take_up};
 use crate::run::{Drive, Past, RunEvent};
 use crate::supervisor::{WorkerImage, Workers};
 
+/// Related runs at a time. Their depth is limited, and each has a parent that holds a place.
+const CHILDREN: usize = 1_000;
+
 /// How often a process looks whether somebody outside wants one of its runs cancelled.
 const WATCH: Duration = Duration::from_millis(100);
 
@@ -37,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) workers: Workers,
     pub(crate) owner: Owner,
     places: Arc<Semaphore>,
+    /// For related runs, which use their parents' places.
+    child_places: Arc<Semaphore>,
     queued: AtomicUsize,
     running: Mutex<HashMap<RunId, CancelSwitch>>,
     tasks: TaskTracker,
@@ -91,6 +96,8 @@ pub struct RunRequest {
     pub client: Option<ClientInfo>,
     /// The run that starts it.
     pub parent: Option<RunId>,
+    /// Project and entrypoint of every run above it and of itself, as `UUID/entrypoint`.
+    pub(crate) ancestry: Vec<String>,
 }
 
 /// A run that was taken in.
@@ -173,6 +180,7 @@ impl Executor {
                 workers: Workers::default(),
                 owner: Owner::current(),
                 places: Arc::new(Semaphore::new(most.max(1))),
+                child_places: Arc::new(Semaphore::new(CHILDREN)),
                 queued: AtomicUsize::new(0),
                 running: Mutex::default(),
                 tasks: TaskTracker::new(),
@@ -241,6 +249,7 @@ impl Executor {
             origin,
             client: None,
             parent: None,
+            ancestry: vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)],
         })
     }
 
@@ -250,13 +259,33 @@ impl Executor {
     ///
     /// [`StartError::Busy`] when too many wait, or that it could not be recorded.
     pub async fn start(&self, request: RunRequest) -> Result<RunHandle, StartError> {
+        let place = Arc::clone(&self.shared.places).try_acquire_owned().ok();
+        self.start_in(request, place).await
+    }
+
+    /// Takes a related run in. It needs no place of its own, since its parent does nothing but wait for it.
+    pub(crate) async fn start_child(&self, request: RunRequest) -> Result<RunHandle, StartError> {
+        let place = Arc::clone(&self.shared.child_places).try_acquire_owned().ok();
+        self.start_in(request, place).await
+    }
+
+    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared) }
+    }
+
+    async fn start_in(
+        &self,
+        request: RunRequest,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> Result<RunHandle, StartError> {
         let shared = &self.shared;
-        let place = Arc::clone(&shared.places).try_acquire_owned().ok();
         if place.is_none() && shared.queued.fetch_add(1, Ordering::SeqCst) >= Limits::QUEUED_CALLS {
             shared.queued.fetch_sub(1, Ordering::SeqCst);
             return Err(StartError::Busy);
         }
-        let host = HostContext::new(&request.project, None);
+        // `.env` and the saved logins are files.
+        let project = Arc::clone(&request.project);
+        let host = blocking(move || HostContext::new(&project, None)).await;
         let mut launch = request.project.launch_options();
         launch.entrypoint = Some(request.entrypoint.clone());
         launch.prepared_input = Value::Object(request.input.clone());
@@ -304,6 +333,26 @@ impl Executor {
         seen: Option<u64>,
         project: Arc<Project>,
     ) -> Result<RunHandle, ResumeError> {
+        self.resume_in(&self.shared.places, run, seen, project).await
+    }
+
+    /// The same for a related run, which uses its parent's place.
+    pub(crate) async fn resume_child(
+        &self,
+        run: &RunId,
+        seen: Option<u64>,
+        project: Arc<Project>,
+    ) -> Result<RunHandle, ResumeError> {
+        self.resume_in(&self.shared.child_places, run, seen, project).await
+    }
+
+    async fn resume_in(
+        &self,
+        places: &Arc<Semaphore>,
+        run: &RunId,
+        seen: Option<u64>,
+        project: Arc<Project>,
+    ) -> Result<RunHandle, ResumeError> {
         let shared = &self.shared;
         let (store, id, owner) = (shared.store.clone(), run.clone(), shared.owner.clone());
         let (lease, request, host, past) = blocking(move || {
@@ -312,7 +361,7 @@ impl Executor {
         })
         .await?;
         let drive = Drive::new(Arc::clone(shared), request, host, past);
-        let place = Arc::clone(&shared.places).try_acquire_owned().ok();
+        let place = Arc::clone(places).try_acquire_owned().ok();
         if place.is_none() {
             shared.queued.fetch_add(1, Ordering::SeqCst);
         }

@@ -1,9 +1,9 @@
 //! Taking a run up again: what it was started with, and what it had done.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use model::{Entrypoint, LaunchOptions};
+use model::{Entrypoint, LaunchOptions, RunId};
 use script::{CallKind, HostError, JournalRow};
 use serde_json::{Map, Value};
 use store::{JournalKind, Lease, Store, StoreError};
@@ -40,16 +40,19 @@ pub(crate) fn take_up(
     let (entrypoint, input, begun) = started_with(launch)?;
     let record = store.show(lease.run())?;
     let host = HostContext::new(&project, Some(begun));
-    let journal = journal(store, lease, &host)?;
+    let (journal, children, unfinished) = journal(store, lease, &host)?;
     let sources = store.sources(lease.run())?;
     let past = Past {
         journal,
         sources: (!sources.is_empty()).then(|| sources.into_iter().map(|source| (source.path, source.text)).collect()),
+        children,
+        unfinished,
         questions: record.questions.clone(),
         nodes: record.report.nodes.clone(),
         files: record.files.clone(),
         resumed: true,
     };
+    let ancestry = vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)];
     let request = RunRequest {
         project,
         entrypoint,
@@ -59,6 +62,7 @@ pub(crate) fn take_up(
         origin: record.summary.origin,
         client: record.client.clone(),
         parent: record.summary.parent.clone(),
+        ancestry,
     };
     Ok((request, host, past))
 }
@@ -70,10 +74,15 @@ fn started_with(launch: LaunchOptions) -> Result<(Entrypoint, Map<String, Value>
     Ok((entrypoint, input, (seed, launch.clock)))
 }
 
+/// The journal, the related runs by the calls that started them, and the calls that were begun and never done.
+type Read = (Vec<JournalRow>, HashMap<u64, RunId>, HashSet<u64>);
+
 /// Reads the journal as the engine replays it. Calls that were made and never answered are left out: the script makes
 /// them again, and they are done then.
-fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Vec<JournalRow>, ResumeError> {
+fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, ResumeError> {
     let mut rows = Vec::new();
+    let mut children = HashMap::new();
+    let mut unfinished = HashSet::new();
     let mut secrets: HashMap<u64, String> = HashMap::new();
     for row in store.journal(lease.run())?.rows {
         let broken = || ResumeError::Journal { row: row.n };
@@ -90,6 +99,7 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Vec<Journ
                 {
                     secrets.insert(seq, name.to_owned());
                 }
+                unfinished.insert(seq);
                 rows.push(JournalRow::Issue { seq, kind: kind.as_str().to_owned(), fingerprint });
             }
             JournalKind::Done => {
@@ -105,12 +115,18 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Vec<Journ
                     (None, None, Some(name)) => secret_again(name, host),
                     _ => return Err(broken()),
                 };
+                unfinished.remove(&seq);
                 rows.push(JournalRow::Done { seq, at, outcome });
             }
-            JournalKind::Child | JournalKind::Wait | JournalKind::Cancel | JournalKind::End => {}
+            JournalKind::Child => {
+                let child = payload.and_then(|payload| payload.get("runId")).and_then(Value::as_str);
+                let child: RunId = child.and_then(|child| child.parse().ok()).ok_or_else(broken)?;
+                children.insert(row.seq.ok_or_else(broken)?, child);
+            }
+            JournalKind::Wait | JournalKind::Cancel | JournalKind::End => {}
         }
     }
-    Ok(rows)
+    Ok((rows, children, unfinished))
 }
 
 /// Gives the value of a secret as it is now. One that is gone fails the call, and the run with it if it cannot do

@@ -7,36 +7,40 @@
 //! `questions`, `nodes` and `end`, its parts.
 
 mod end;
+mod exec;
 mod nodes;
 mod questions;
 mod running;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
     CancelReason, CreatedFile, EntrypointSource, Envelope, ErrorCode, InteractionKind, Limits, Node, Pending, Report,
-    RunError, RunStatus,
+    RunError, RunId, RunStatus,
 };
-use script::{HostCall, HostError, Job, JobKind, JournalRow, Sources};
+use script::{CallKind, HostCall, HostError, Job, JobKind, JournalRow, Sources};
 use serde_json::Value;
 use store::{Finish, Lease, Question, RunRecord, Store};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
-use crate::executor::{CancelSwitch, Commands, RunRequest, Shared, blocking};
+use crate::connection::Connection;
+use crate::executor::{CancelSwitch, Commands, Executor, RunRequest, Shared, blocking};
 use crate::host_calls::HostContext;
 use crate::protocol::{CommandJob, FromWorker, Outcome, ToWorker};
+use crate::related::{ChildControl, ChildNews};
 use crate::supervisor::Worker;
 
 pub use end::envelope_status;
 use end::{End, Ending, waiting_error};
 use nodes::Nodes;
 pub use questions::Asked;
-use questions::Open;
-use running::{Running, Stop, now};
+use questions::{Asker, Open};
+pub(crate) use running::Results;
+use running::{Moved, Running, Stop, Surroundings, now};
 
 /// Events that may wait for a listener; more of them overtake each other.
 pub(crate) const WAITING_EVENTS: usize = 256;
@@ -90,6 +94,10 @@ pub(crate) struct Past {
     pub(crate) journal: Vec<JournalRow>,
     pub(crate) sources: Option<BTreeMap<String, String>>,
     pub(crate) questions: Vec<Question>,
+    /// Related runs, by the calls that started them.
+    pub(crate) children: HashMap<u64, RunId>,
+    /// Calls that were begun and never done.
+    pub(crate) unfinished: HashSet<u64>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) files: Vec<CreatedFile>,
     pub(crate) resumed: bool,
@@ -147,6 +155,7 @@ impl Drive {
     ) -> Envelope {
         let store = self.store();
         let past = std::mem::take(&mut self.past);
+        let (news, mut family) = mpsc::unbounded_channel();
         let mut running = Running {
             store: store.clone(),
             lease: lease.clone(),
@@ -160,6 +169,17 @@ impl Drive {
             asked_before: past.questions.clone(),
             in_flight: 0,
             waiting: false,
+            outbox: Vec::new(),
+            begun: past.unfinished.clone(),
+            programs: HashMap::new(),
+            children: HashMap::new(),
+            children_before: past.children.clone(),
+            news,
+            context: Surroundings {
+                executor: Executor::of(&self.shared),
+                project: Arc::clone(&self.request.project),
+                ancestry: self.request.ancestry.clone(),
+            },
         };
         let mut answer: Option<Value> = None;
         let mut end = match self.begin(&mut running).await {
@@ -174,13 +194,16 @@ impl Drive {
         let end = loop {
             let leg = match end.take() {
                 Some(end) => end,
-                None => self.leg(&mut running, &past, answer.take(), &switch, &mut commands).await,
+                None => self.leg(&mut running, &past, answer.take(), &switch, &mut commands, &mut family).await,
             };
             match leg {
                 LegEnd::Again(next) => answer = Some(next),
                 end => break end,
             }
         };
+        if let LegEnd::Over(end) = &end {
+            running.tell_children(ChildControl::Cancel(end.reason.unwrap_or(CancelReason::Client)));
+        }
         running.finish_logs().await;
         drop(place);
         match end {
@@ -226,7 +249,9 @@ impl Drive {
         commands: &mut Commands,
     ) -> Option<LegEnd> {
         let last = past.questions.iter().rev().find(|question| question.seq.is_none())?;
-        running.wait_for(Open { number: last.number, call: None, form: last.form.clone(), kind: last.kind }).await;
+        running
+            .wait_for(Open { number: last.number, asker: Asker::Command, form: last.form.clone(), kind: last.kind })
+            .await;
         match self.await_answer(running, switch, commands).await {
             LegEnd::Again(value) => {
                 *answer = Some(value);
@@ -238,10 +263,12 @@ impl Drive {
 
     /// Waits for the answer to a question that no worker waits for.
     async fn await_answer(&self, running: &mut Running, switch: &CancelSwitch, commands: &mut Commands) -> LegEnd {
+        // A command makes no calls, so nothing comes back on this.
+        let (results, _none) = mpsc::unbounded_channel();
         loop {
-            match running.answered().await {
-                Ok(Some((_, value))) => return LegEnd::Again(value),
-                Ok(None) => {}
+            match running.answered(&results).await {
+                Ok(Moved::Command(value)) => return LegEnd::Again(value),
+                Ok(Moved::Nothing | Moved::On) => {}
                 Err(Stop::Lost) => return LegEnd::Lost,
                 Err(Stop::Failed(error)) => return LegEnd::Over(End::failed(error)),
             }
@@ -264,7 +291,11 @@ impl Drive {
         answer: Option<Value>,
         switch: &CancelSwitch,
         commands: &mut Commands,
+        family: &mut mpsc::UnboundedReceiver<ChildNews>,
     ) -> LegEnd {
+        if let EntrypointSource::Command { .. } = self.request.entrypoint.source {
+            self.connect(running).await;
+        }
         let first = match self.first_message(running, past, answer) {
             Ok(first) => first,
             Err(error) => return LegEnd::Over(End::failed(*error)),
@@ -289,10 +320,14 @@ impl Drive {
         let mut parking: Option<ErrorCode> = None;
         let mut suspending = false;
         let answered = Arc::clone(&commands.answered);
+        let mut calls: HashMap<u64, HostCall> = HashMap::new();
         let mut look = tokio::time::interval(LOOK);
         look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let far = Instant::now() + Duration::from_secs(10 * 365 * 24 * 3600);
         let end = loop {
+            for message in running.outbox.drain(..) {
+                worker.say(&message);
+            }
             if !suspending && parking.is_some() && !running.open.is_empty() && running.in_flight == 0 {
                 // From now on answers are for whoever takes the run up.
                 suspending = true;
@@ -324,6 +359,11 @@ impl Drive {
                     }
                     Some(FromWorker::Done(outcome)) => break LegEnd::Over(judge(outcome, ending, limit)),
                     Some(message) => {
+                        if let FromWorker::Call(call) = &message
+                            && call.kind == CallKind::Related
+                        {
+                            calls.insert(call.seq, call.clone());
+                        }
                         if let Err(stop) = running.hear(message, &results).await {
                             break stopped(stop);
                         }
@@ -344,29 +384,36 @@ impl Drive {
                         });
                     }
                 },
+                Some(told) = family.recv() => {
+                    if let Err(stop) = running.hear_child(told, &calls).await {
+                        break stopped(stop);
+                    }
+                    if !running.open.is_empty() {
+                        clock.pause();
+                    }
+                }
                 Some((call, outcome)) = done.recv() => {
                     running.in_flight = running.in_flight.saturating_sub(1);
+                    running.children.remove(&call.seq);
                     match running.deliver(&call, outcome).await {
                         Ok(delivered) => worker.say(&ToWorker::Deliver(delivered)),
                         Err(stop) => break stopped(stop),
                     }
                 }
-                Some(code) = commands.park.recv() => parking = Some(code),
+                Some(code) = commands.park.recv() => {
+                    parking = Some(code);
+                    // Those that ask a person wait under their own ids as well.
+                    running.tell_children(ChildControl::Park(code));
+                }
                 () = answer_due(&answered, &mut look), if !running.open.is_empty() && ending.is_none() && !suspending => {
-                    match running.answered().await {
-                        Ok(Some((open, value))) => {
+                    match running.answered(&results).await {
+                        Ok(Moved::On) => {
                             parking = None;
-                            if let Some(call) = open.call {
-                                match running.deliver(&call, Ok(value)).await {
-                                    Ok(delivered) => worker.say(&ToWorker::Deliver(delivered)),
-                                    Err(stop) => break stopped(stop),
-                                }
-                            }
                             if running.open.is_empty() {
                                 clock.go_on();
                             }
                         }
-                        Ok(None) => {}
+                        Ok(Moved::Nothing | Moved::Command(_)) => {}
                         Err(stop) => break stopped(stop),
                     }
                 }
@@ -410,12 +457,23 @@ impl Drive {
                 return LegEnd::Over(End::failed(error.with_cause(faults.to_string())));
             }
         };
-        let number = match running.record_question(None, &form, InteractionKind::Form).await {
+        let number = match running.record_question(None, &form, InteractionKind::Form, None).await {
             Ok(number) => number,
             Err(stop) => return stopped(stop),
         };
-        running.wait_for(Open { number, call: None, form, kind: InteractionKind::Form }).await;
+        running.wait_for(Open { number, asker: Asker::Command, form, kind: InteractionKind::Form }).await;
         self.await_answer(running, switch, commands).await
+    }
+
+    /// Finds the connection that a command is given. One that cannot be had is told in the run's log, and the command goes
+    /// without: it may not need it.
+    async fn connect(&self, running: &mut Running) {
+        let host = Arc::clone(&self.host);
+        let failed = blocking(move || host.connection().err().map(str::to_owned)).await;
+        running.refresh_masker().await;
+        if let Some(why) = failed {
+            running.warn(&format!("the connection is left out: {why}"));
+        }
     }
 
     /// Where a command's input, report and state lie.
@@ -458,8 +516,10 @@ impl Drive {
         let report = folder.join("report.json");
         // A report of the leg before would be taken for this one's.
         let _ = std::fs::remove_file(&report);
+        // Found before, and told where it could not be.
+        let connection = self.host.connection().ok().flatten().map(Connection::variables).unwrap_or_default();
         let mut environment: BTreeMap<String, String> =
-            project::command_environment(&project.environment, &self.host.env_file, &project.connection)
+            project::command_environment(&project.environment, &self.host.env_file, &connection)
                 .into_iter()
                 // A value that is no Unicode cannot travel to the worker as text.
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -1,17 +1,49 @@
 //! Questions to a person: from what a script or command asks to a form, and the ones that are open.
 
-use model::{Form, InteractionKind, Param, ParamType};
+use model::{Form, InteractionKind, Param, ParamType, RunId};
 use script::{CallKind, HostCall};
 use serde_json::Value;
+
+use crate::protocol::ExecJob;
 
 /// An open question.
 #[derive(Debug, Clone)]
 pub(super) struct Open {
     pub(super) number: u64,
-    /// The host call that asks; a command asks by ending.
-    pub(super) call: Option<HostCall>,
+    /// Who goes on when it is answered.
+    pub(super) asker: Asker,
     pub(super) form: Form,
     pub(super) kind: InteractionKind,
+}
+
+/// Who goes on when a question is answered.
+#[derive(Debug, Clone)]
+pub(super) enum Asker {
+    /// A script: the answer is the call's result.
+    Script(HostCall),
+    /// A command, which asks by ending, and is started again.
+    Command,
+    /// A script that wants to run a program: leave is needed first.
+    Program(HostCall, Box<ExecJob>),
+    /// A related run: the answer is passed on to it.
+    Child {
+        /// The host call that started it.
+        call: HostCall,
+        /// The related run.
+        child: RunId,
+        /// The question's number there.
+        number: u64,
+    },
+}
+
+impl Asker {
+    /// The host call behind it.
+    pub(super) fn call(&self) -> Option<&HostCall> {
+        match self {
+            Self::Script(call) | Self::Program(call, _) | Self::Child { call, .. } => Some(call),
+            Self::Command => None,
+        }
+    }
 }
 
 /// A question, as whoever may answer it sees it.
@@ -44,15 +76,12 @@ fn approval(args: &Value) -> Form {
         Some(Value::Object(empty)) if empty.is_empty() => String::new(),
         Some(with) => format!("\n{with:#}"),
     };
-    Form {
-        title,
-        message: Some(format!("The workflow asks for leave to use `{tool}`.{with}")),
-        fields: vec![approve()],
-    }
+    leave(title, format!("The workflow asks for leave to use `{tool}`.{with}"))
 }
 
-fn approve() -> Param {
-    Param {
+/// Makes a form that asks for leave: one box to tick.
+pub(super) fn leave(title: String, message: String) -> Form {
+    let approve = Param {
         name: "approve".into(),
         kind: ParamType::Boolean,
         required: true,
@@ -67,5 +96,6 @@ fn approve() -> Param {
         max_length: None,
         pattern: None,
         format: None,
-    }
+    };
+    Form { title, message: Some(message), fields: vec![approve] }
 }

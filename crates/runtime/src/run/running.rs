@@ -1,27 +1,32 @@
 //! What of a run is in hand while it runs: what its worker says comes in here, and what it asked for goes out.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{CreatedFile, ErrorCode, InteractionKind, NodeKind, ParamType, RunError, RunStatus, TimestampMs};
+use model::{
+    AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, ParamType, RunError, RunId, RunStatus, TimestampMs,
+};
 use script::{CallKind, HostCall, HostError, Narration, Stream};
 use serde_json::Value;
-use store::{Lease, LogStream, LogWriter, NewQuestion, Question, Store, StoreError};
+use store::{Durability, Lease, LogStream, LogWriter, NewAnswer, NewQuestion, Question, Store, StoreError};
 use tokio::sync::mpsc;
 
 use super::end::answer_value;
 use super::nodes::Nodes;
-use super::questions::{Asked, Open, form_of};
-use super::{LOG_BATCH, RunEvent};
-use crate::executor::blocking;
+use super::questions::{Asked, Asker, Open, form_of};
+use super::{LOG_BATCH, RunEvent, exec};
+use crate::context::Project;
+use crate::executor::{Executor, blocking};
 use crate::host_calls::{self, HostContext};
-use crate::protocol::{BUILD, Delivered, FromWorker};
+use crate::protocol::{BUILD, Delivered, ExecJob, Executed, FromWorker, ToWorker};
+use crate::related::{ChildControl, ChildNews, RelatedCall};
 
 /// A waiting run is given up after this long.
 const EXPIRES: TimestampMs = 30 * 24 * 3600 * 1000;
 
 /// The result of a host call on its way back.
-pub(super) type Results = mpsc::UnboundedSender<(HostCall, Result<Value, HostError>)>;
+pub(crate) type Results = mpsc::UnboundedSender<(HostCall, Result<Value, HostError>)>;
 
 pub(super) struct Running {
     pub(super) store: Store,
@@ -39,6 +44,38 @@ pub(super) struct Running {
     pub(super) in_flight: usize,
     /// Whether the run is recorded as waiting for a person.
     pub(super) waiting: bool,
+    /// What is to be said to the worker next.
+    pub(super) outbox: Vec<ToWorker>,
+    /// Calls that were journalled when they began.
+    pub(super) begun: HashSet<u64>,
+    /// Programs that run for the script.
+    pub(super) programs: HashMap<u64, HostCall>,
+    /// Related runs, by the calls that started them.
+    pub(super) children: HashMap<u64, mpsc::UnboundedSender<ChildControl>>,
+    /// Related runs that were started before the run was taken up again.
+    pub(super) children_before: HashMap<u64, RunId>,
+    /// Where related runs tell what happens to them.
+    pub(super) news: mpsc::UnboundedSender<ChildNews>,
+    pub(super) context: Surroundings,
+}
+
+/// What host calls need beside the run itself.
+#[derive(Clone)]
+pub(super) struct Surroundings {
+    pub(super) executor: Executor,
+    pub(super) project: Arc<Project>,
+    pub(super) ancestry: Vec<String>,
+}
+
+/// What came of looking for answers.
+#[derive(Debug)]
+pub(super) enum Moved {
+    /// Nothing was answered.
+    Nothing,
+    /// A question was answered, and the run goes on.
+    On,
+    /// A command's question was answered: it is started again with this.
+    Command(Value),
 }
 
 /// Why a run cannot go on here.
@@ -74,6 +111,7 @@ impl Running {
                 ErrorCode::WorkerDied,
                 "Workflow Code was updated while this server ran: reconnect",
             ))),
+            FromWorker::Executed { seq, outcome } => self.executed(seq, outcome).await,
             FromWorker::Ready { .. } | FromWorker::Analysed(_) | FromWorker::Abandon { .. } | FromWorker::Done(_) => {
                 Ok(())
             }
@@ -99,6 +137,11 @@ impl Running {
             }
             FromWorker::Call(call) => match call.kind {
                 CallKind::Form | CallKind::Approve => self.ask(call, results).await,
+                CallKind::Exec => self.exec(call, results).await,
+                CallKind::Related => {
+                    self.related(call, results);
+                    Ok(())
+                }
                 _ => {
                     self.call(call, results);
                     Ok(())
@@ -147,11 +190,11 @@ impl Running {
                 self.wait_again().await?;
                 number
             }
-            None => self.record_question(Some(call.seq), &form, kind).await?,
+            None => self.record_question(Some(call.seq), &form, kind, None).await?,
         };
         self.nodes.waits(call.own_node, true);
         self.unrecorded = true;
-        self.wait_for(Open { number, call: Some(call), form, kind }).await;
+        self.wait_for(Open { number, asker: Asker::Script(call), form, kind }).await;
         Ok(())
     }
 
@@ -161,8 +204,9 @@ impl Running {
         seq: Option<u64>,
         form: &model::Form,
         kind: InteractionKind,
+        child: Option<RunId>,
     ) -> Result<u64, Stop> {
-        let new = NewQuestion { seq, form: form.clone(), kind, child: None, expires_at: Some(now() + EXPIRES) };
+        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(now() + EXPIRES) };
         let (store, lease) = (self.store.clone(), self.lease.clone());
         let number = blocking(move || store.ask(&lease, &new)).await?;
         self.waiting = true;
@@ -187,7 +231,7 @@ impl Running {
     }
 
     /// Looks whether an open question was answered, by whomever. Returns the answered one with its answer.
-    pub(super) async fn answered(&mut self) -> Result<Option<(Open, Value)>, Stop> {
+    pub(super) async fn answered(&mut self, results: &Results) -> Result<Moved, Stop> {
         for place in 0..self.open.len() {
             let number = self.open[place].number;
             let (store, lease) = (self.store.clone(), self.lease.clone());
@@ -205,13 +249,205 @@ impl Running {
                 let (store, lease) = (self.store.clone(), self.lease.clone());
                 blocking(move || store.transition(&lease, RunStatus::Running)).await?;
             }
-            self.nodes.waits(open.call.as_ref().and_then(|call| call.own_node), false);
+            self.nodes.waits(open.asker.call().and_then(|call| call.own_node), false);
             self.unrecorded = true;
             let _ = self.events.send(RunEvent::Answered { number }).await;
-            let value = answer_value(open.kind, action, content);
-            return Ok(Some((open, value)));
+            return self.go_on(open, action, content, results).await;
         }
-        Ok(None)
+        Ok(Moved::Nothing)
+    }
+
+    /// Hands an answer to whoever asked.
+    async fn go_on(
+        &mut self,
+        open: Open,
+        action: AnswerAction,
+        content: Value,
+        results: &Results,
+    ) -> Result<Moved, Stop> {
+        let value = answer_value(open.kind, action, content.clone());
+        match open.asker {
+            Asker::Command => return Ok(Moved::Command(value)),
+            Asker::Script(call) => {
+                let delivered = self.deliver(&call, Ok(value)).await?;
+                self.outbox.push(ToWorker::Deliver(delivered));
+            }
+            Asker::Program(call, job) if value == Value::Bool(true) => self.start_program(call, *job).await?,
+            Asker::Program(call, job) => {
+                let message = format!("a person refused to run `{}`", job.program);
+                self.fail(call, "approval_denied", message, results);
+            }
+            Asker::Child { child, number, .. } => {
+                let answer = NewAnswer { action, content, by: "parent".into() };
+                let store = self.store.clone();
+                match blocking(move || store.answer(&child, number, &answer)).await {
+                    // It was answered there, and this is only the echo.
+                    Ok(()) | Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(Moved::On)
+    }
+
+    /// Has a call fail, in the order of all results.
+    fn fail(&mut self, call: HostCall, code: &str, message: String, results: &Results) {
+        self.in_flight += 1;
+        let error = HostError { code: code.into(), message, data: None, fatal: false };
+        let _ = results.send((call, Err(error)));
+    }
+
+    /// A script wants to run a program: at once when that is allowed, else when a person gives leave.
+    async fn exec(&mut self, call: HostCall, results: &Results) -> Result<(), Stop> {
+        let project = Arc::clone(&self.context.project);
+        let mut job = match exec::job(call.seq, &call.args, &project.manifest.root.to_string_lossy()) {
+            Ok(job) => job,
+            Err(message) => {
+                self.fail(call, "invalid_argument", message, results);
+                return Ok(());
+            }
+        };
+        let mut environment: BTreeMap<String, String> =
+            project::command_environment(&project.environment, &self.host.env_file, &[])
+                .into_iter()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect();
+        environment.append(&mut job.environment);
+        job.environment = environment;
+        let idempotent = call.args.get("idempotent") == Some(&Value::Bool(true));
+        let started_before = self.begun.contains(&call.seq) && !idempotent;
+        if !started_before && (exec::is_allowed(&job, &project.allow_exec) || self.begun.contains(&call.seq)) {
+            return self.start_program(call, job).await;
+        }
+        let (form, kind) = exec::question(&job, started_before);
+        let before = self
+            .asked_before
+            .iter()
+            .rev()
+            .find(|question| question.seq == Some(call.seq) && (question.answer.is_none() || !started_before))
+            .map(|question| question.number);
+        let number = match before {
+            Some(number) => {
+                self.wait_again().await?;
+                number
+            }
+            None => self.record_question(Some(call.seq), &form, kind, None).await?,
+        };
+        self.nodes.waits(call.own_node, true);
+        self.unrecorded = true;
+        self.wait_for(Open { number, asker: Asker::Program(call, Box::new(job)), form, kind }).await;
+        Ok(())
+    }
+
+    /// Has a program started. That it was is in the journal first: after a crash it is not run again unasked.
+    async fn start_program(&mut self, call: HostCall, job: ExecJob) -> Result<(), Stop> {
+        if self.begun.insert(call.seq) {
+            let rows = vec![crate::journal::issue(&call)];
+            let (store, lease) = (self.store.clone(), self.lease.clone());
+            blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+        }
+        self.in_flight += 1;
+        self.programs.insert(call.seq, call);
+        self.outbox.push(ToWorker::Exec(job));
+        Ok(())
+    }
+
+    async fn executed(&mut self, seq: u64, outcome: Result<Executed, String>) -> Result<(), Stop> {
+        let Some(call) = self.programs.remove(&seq) else { return Ok(()) };
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let outcome = match outcome {
+            Ok(executed) => Ok(serde_json::json!(executed)),
+            Err(message) => Err(HostError { code: "exec".into(), message, data: None, fatal: false }),
+        };
+        let delivered = self.deliver(&call, outcome).await?;
+        self.outbox.push(ToWorker::Deliver(delivered));
+        Ok(())
+    }
+
+    fn related(&mut self, call: HostCall, results: &Results) {
+        let (control, words) = mpsc::unbounded_channel();
+        self.children.insert(call.seq, control);
+        self.in_flight += 1;
+        let related = RelatedCall {
+            executor: self.context.executor.clone(),
+            store: self.store.clone(),
+            project: Arc::clone(&self.context.project),
+            ancestry: self.context.ancestry.clone(),
+            parent: self.lease.run().clone(),
+            before: self.children_before.get(&call.seq).cloned(),
+            call,
+        };
+        tokio::spawn(related.make(self.news.clone(), results.clone(), words));
+    }
+
+    /// Takes in what a related run tells.
+    pub(super) async fn hear_child(&mut self, news: ChildNews, calls: &HashMap<u64, HostCall>) -> Result<(), Stop> {
+        match news {
+            ChildNews::Started { seq, child } => {
+                let Some(call) = calls.get(&seq) else { return Ok(()) };
+                let mut rows = Vec::new();
+                if self.begun.insert(seq) {
+                    rows.push(crate::journal::issue(call));
+                    rows.push(crate::journal::child(seq, &child));
+                }
+                let (store, lease) = (self.store.clone(), self.lease.clone());
+                blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+            }
+            ChildNews::Asked { seq, child, asked } => {
+                let Some(call) = calls.get(&seq).cloned() else { return Ok(()) };
+                let before = self
+                    .asked_before
+                    .iter()
+                    .find(|question| question.child.as_ref() == Some(&child) && question.answer.is_none())
+                    .map(|question| question.number);
+                let number = match before {
+                    Some(number) => {
+                        self.wait_again().await?;
+                        number
+                    }
+                    None => self.record_question(Some(seq), &asked.form, asked.kind, Some(child.clone())).await?,
+                };
+                self.nodes.waits(call.own_node, true);
+                self.unrecorded = true;
+                let asker = Asker::Child { call, child, number: asked.number };
+                self.wait_for(Open { number, asker, form: asked.form, kind: asked.kind }).await;
+            }
+            ChildNews::Answered { seq } => self.echo_answer(seq).await?,
+            ChildNews::Parked { seq } => {
+                self.children.remove(&seq);
+                self.in_flight = self.in_flight.saturating_sub(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// A related run was answered under its own id: the question here is answered with it.
+    async fn echo_answer(&mut self, seq: u64) -> Result<(), Stop> {
+        let open = self.open.iter().find_map(|open| match &open.asker {
+            Asker::Child { call, child, number } if call.seq == seq => Some((open.number, child.clone(), *number)),
+            Asker::Child { .. } | Asker::Script(_) | Asker::Command | Asker::Program(..) => None,
+        });
+        let Some((ours, child, theirs)) = open else { return Ok(()) };
+        let (store, run) = (self.store.clone(), self.lease.run().clone());
+        blocking(move || {
+            let questions = store.questions(&child)?;
+            let answer = questions.into_iter().find(|question| question.number == theirs).and_then(|one| one.answer);
+            let Some(answer) = answer else { return Ok(()) };
+            let echo = NewAnswer { action: answer.action, content: answer.content, by: answer.by };
+            match store.answer(&run, ours, &echo) {
+                Ok(()) | Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => Ok(()),
+                Err(error) => Err(error),
+            }
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Related runs do not outlive the run that started them, unless both wait for a person.
+    pub(super) fn tell_children(&self, word: ChildControl) {
+        for child in self.children.values() {
+            let _ = child.send(word);
+        }
     }
 
     /// Journals the result of a host call, and only then lets the script have it.
@@ -232,14 +468,22 @@ impl Running {
             self.files.push(created);
         }
         let delivered = Delivered { seq: call.seq, at, outcome };
-        let rows = crate::journal::rows(call, &delivered);
+        let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq));
         let durability = crate::journal::durability(call.kind);
         let (store, lease) = (self.store.clone(), self.lease.clone());
         blocking(move || store.append_journal(&lease, &rows, durability)).await?;
         Ok(delivered)
     }
 
-    async fn refresh_masker(&mut self) {
+    /// Writes a line of ours into the run's log.
+    pub(super) fn warn(&mut self, text: &str) {
+        tracing::warn!(run = %self.lease.run(), "{text}");
+        self.logs.push(LogStream::Stderr, now(), &format!("{text}\n"));
+        self.unrecorded = true;
+    }
+
+    /// Masks what is known to be secret by now.
+    pub(super) async fn refresh_masker(&mut self) {
         self.finish_logs().await;
         self.store = self.store.masked(self.host.masker());
         self.logs = self.store.log_writer(&self.lease);
