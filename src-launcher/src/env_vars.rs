@@ -7,10 +7,10 @@ use std::path::PathBuf;
 pub(crate) const PROFILE: &str = "WORKFLOW_CODE_PROFILE";
 
 /// The connection's server, together with [`SERVER_ADMIN_KEY`].
-pub(crate) const SERVER_URL: &str = "WORKFLOW_SERVER_URL";
+pub(crate) const SERVER_URL: &str = runtime::URL_VARIABLE;
 
 /// The connection's key, together with [`SERVER_URL`].
-pub(crate) const SERVER_ADMIN_KEY: &str = "WORKFLOW_SERVER_ADMIN_KEY";
+pub(crate) const SERVER_ADMIN_KEY: &str = runtime::KEY_VARIABLE;
 
 /// Which log lines are written, in the notation of `tracing-subscriber`.
 pub(crate) const LOG: &str = "RUST_LOG";

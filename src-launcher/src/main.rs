@@ -6,6 +6,7 @@
 mod asking;
 mod cli;
 mod commands;
+mod connection;
 mod env_vars;
 mod failure;
 mod installation;
@@ -13,8 +14,10 @@ mod logging;
 mod open;
 mod out;
 mod profile;
+mod retention;
 mod run_json;
 mod serve;
+mod server_check;
 mod terminal;
 mod workflow_server;
 
@@ -69,6 +72,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Projects(projects)) => commands::projects::run(projects, profile),
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
+        Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
     }
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use project::{Manifest, PackageError};
-use runtime::{Folders, Project};
+use runtime::{ConnectionSource, Folders, Project};
 use store::{Create, Store, StoreError, StoreOptions};
 
 use crate::cli::FolderOptions;
+use crate::connection::{self, Logins, SavedConnection};
 use crate::env_vars;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::installation::Installation;
@@ -46,9 +47,11 @@ pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Fail
         title: manifest.name.clone(),
         manifest,
         id: None,
-        folders,
         environment: environment(),
-        connection: Vec::new(),
+        connection: Some(connection(options, &folders.data, &profile::name(None)?)),
+        desktop_config_dir: options.desktop_config_dir.clone(),
+        auth_dir: options.auth_dir.clone(),
+        folders,
         allow_exec: options.allow_exec.clone(),
         related: options.related_projects.clone(),
         profile: None,
@@ -82,9 +85,11 @@ pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure>
         title: manifest.name.clone(),
         manifest,
         id: Some(found.id.clone()),
-        folders,
         environment: environment(),
-        connection: Vec::new(),
+        connection: Some(connection(&FolderOptions::default(), &folders.data, &profile.name)),
+        desktop_config_dir: None,
+        auth_dir: None,
+        folders,
         allow_exec: Vec::new(),
         related: Vec::new(),
         profile: Some(profile.name.clone()),
@@ -199,7 +204,8 @@ pub(crate) fn folders(options: &FolderOptions, uuid: &str) -> Result<Folders, Fa
     })
 }
 
-fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure> {
+/// Refuses an option's folder that is relative.
+pub(crate) fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure> {
     match path {
         Some(path) if !path.is_absolute() => {
             Err(Failure::usage(format!("`{option}` must be an absolute path, not `{}`", path.display())))
@@ -210,6 +216,12 @@ fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure> {
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// Finds the connection of runs with these options, when one needs it.
+pub(crate) fn connection(options: &FolderOptions, data: &Path, profile: &str) -> Arc<dyn ConnectionSource> {
+    let logins = Logins::new(options.desktop_config_dir.as_deref(), options.auth_dir.as_deref(), data);
+    Arc::new(SavedConnection::new(connection::given_by_environment(), logins, connection::keyring(profile)))
 }
 
 pub(crate) fn environment() -> runtime::ProcessEnvironment {

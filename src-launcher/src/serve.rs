@@ -12,10 +12,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeOptions;
-use crate::failure::{Exit, Failure};
-use crate::logging;
+use crate::failure::{Exit, Failure, with_causes};
 use crate::open::Opened;
 use crate::workflow_server::{ServerSettings, WorkflowServer, nothing_to_serve};
+use crate::{logging, retention};
 
 /// How often we look whether our parent is still there: a client that is killed may leave our input open in another
 /// process of its own.
@@ -88,6 +88,12 @@ async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams)
     end_with_the_client(&gone);
     let places = options.max_concurrent.map_or_else(Executor::default_places, |most| most as usize);
     let executor = Executor::new(store, WorkerImage::own(), places);
+    let history = executor.store().clone();
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = retention::tend(&history) {
+            tracing::warn!("the history: {}", with_causes(&error));
+        }
+    });
     let (sender, report) = watch::channel(None);
     tokio::spawn(find_structure(Arc::clone(&project), executor.clone(), sender));
     let settings = ServerSettings {
@@ -102,6 +108,8 @@ async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams)
     }
     gone.cancel();
     executor.end().await;
+    let history = executor.store().clone();
+    let _ = tokio::task::spawn_blocking(move || retention::at_exit(&history)).await;
     let empty = report.borrow().as_ref().is_some_and(|report| report.entrypoints.iter().all(|one| one.draft));
     if empty { Exit::Environment as u8 } else { 0 }
 }

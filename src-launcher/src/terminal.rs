@@ -108,6 +108,12 @@ fn value(field: &Param, text: &str) -> Value {
     typed.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
+/// Asks for one line; `None` at the end of input. What is typed is not shown where it is a secret.
+pub(crate) fn prompt(title: &str, secret: bool) -> Option<String> {
+    let _ = write!(io::stderr().lock(), "{}: ", plain(title));
+    read_line(secret)
+}
+
 /// Reads a line; a secret is not shown while it is typed.
 fn read_line(secret: bool) -> Option<String> {
     let _hidden = secret.then(Hidden::start).flatten();

@@ -9,6 +9,7 @@ mod commands;
 mod doctor;
 mod fixtures;
 mod patterns;
+mod recorded_clients;
 mod snapshots;
 mod traps;
 mod wire;

@@ -219,6 +219,10 @@ pub struct LaunchOptions {
     pub persistent_value_store_dir: String,
     /// Files that runs create.
     pub file_create_store_dir: String,
+    /// Where the window keeps the connection's login, if an option said so.
+    pub desktop_config_dir: Option<String>,
+    /// Where `auth login` keeps the connection's login, if an option said so.
+    pub auth_dir: Option<String>,
     /// Programs that `exec` may start unasked, from the command line.
     pub allow_exec: Vec<String>,
     /// Related projects bound on the command line, as `ALIAS=DIR`.

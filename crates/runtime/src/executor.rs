@@ -283,7 +283,9 @@ impl Executor {
             shared.queued.fetch_sub(1, Ordering::SeqCst);
             return Err(StartError::Busy);
         }
-        let host = HostContext::new(&request.project, None);
+        // `.env` and the saved logins are files.
+        let project = Arc::clone(&request.project);
+        let host = blocking(move || HostContext::new(&project, None)).await;
         let mut launch = request.project.launch_options();
         launch.entrypoint = Some(request.entrypoint.clone());
         launch.prepared_input = Value::Object(request.input.clone());
@@ -331,6 +333,26 @@ impl Executor {
         seen: Option<u64>,
         project: Arc<Project>,
     ) -> Result<RunHandle, ResumeError> {
+        self.resume_in(&self.shared.places, run, seen, project).await
+    }
+
+    /// The same for a related run, which uses its parent's place.
+    pub(crate) async fn resume_child(
+        &self,
+        run: &RunId,
+        seen: Option<u64>,
+        project: Arc<Project>,
+    ) -> Result<RunHandle, ResumeError> {
+        self.resume_in(&self.shared.child_places, run, seen, project).await
+    }
+
+    async fn resume_in(
+        &self,
+        places: &Arc<Semaphore>,
+        run: &RunId,
+        seen: Option<u64>,
+        project: Arc<Project>,
+    ) -> Result<RunHandle, ResumeError> {
         let shared = &self.shared;
         let (store, id, owner) = (shared.store.clone(), run.clone(), shared.owner.clone());
         let (lease, request, host, past) = blocking(move || {
@@ -339,7 +361,7 @@ impl Executor {
         })
         .await?;
         let drive = Drive::new(Arc::clone(shared), request, host, past);
-        let place = Arc::clone(&shared.places).try_acquire_owned().ok();
+        let place = Arc::clone(places).try_acquire_owned().ok();
         if place.is_none() {
             shared.queued.fetch_add(1, Ordering::SeqCst);
         }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -14,6 +14,7 @@ use script::{CallKind, HostError};
 use serde_json::{Value, json};
 use store::{DataStore, Masker, NewKnowledge, StoreError, StoreOptions};
 
+use crate::connection::{Connection, ConnectionSource};
 use crate::context::Project;
 
 /// Keys that `kv.list` gives at most.
@@ -31,6 +32,8 @@ pub(crate) struct HostContext {
     environment: crate::context::ProcessEnvironment,
     pub(crate) env_file: EnvFile,
     secrets: Mutex<BTreeSet<String>>,
+    source: Option<Arc<dyn ConnectionSource>>,
+    connection: OnceLock<Result<Option<Connection>, String>>,
     pub(crate) seed: u128,
     pub(crate) started_at: TimestampMs,
 }
@@ -59,16 +62,17 @@ impl HostContext {
             environment: project.environment.clone(),
             env_file,
             secrets: Mutex::default(),
+            source: project.connection.clone(),
+            connection: OnceLock::new(),
             seed,
             started_at,
         };
         {
             let mut secrets = context.secrets.lock().unwrap_or_else(PoisonError::into_inner);
             secrets.extend(project.manifest.secrets.iter().filter_map(|name| context.variable(name)));
-            // The connection's key, whatever it is called.
-            secrets.extend(
-                project.connection.iter().filter(|(name, _)| name.ends_with("KEY")).map(|(_, key)| key.clone()),
-            );
+            if let Some(source) = &context.source {
+                secrets.extend(source.keys_at_hand(&context.env_file));
+            }
         }
         context
     }
@@ -88,6 +92,20 @@ impl HostContext {
         let value = self.variable(name)?;
         self.add_secret(&value);
         Some(value)
+    }
+
+    /// The server that this run may talk to. Asked for once in a run, which may take seconds; its key is masked from then
+    /// on.
+    pub(crate) fn connection(&self) -> Result<Option<&Connection>, &str> {
+        let found = self.connection.get_or_init(|| match &self.source {
+            Some(source) => source.find(&self.env_file),
+            None => Ok(None),
+        });
+        let connection = found.as_ref().map_err(String::as_str)?.as_ref();
+        if let Some(key) = connection.and_then(|connection| connection.key.as_deref()) {
+            self.add_secret(key);
+        }
+        Ok(connection)
     }
 
     /// A name of the project's `.env`; the process environment wins.

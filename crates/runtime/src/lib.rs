@@ -7,6 +7,7 @@
 //! Not here: SQL (`store`), the engine itself (`script`), the protocol of clients (`mcp`), how processes are started and
 //! ended (`process`).
 
+mod connection;
 mod context;
 mod executor;
 mod host_calls;
@@ -19,6 +20,7 @@ mod structure;
 mod supervisor;
 mod worker;
 
+pub use connection::{Connection, ConnectionSource, KEY_VARIABLE, URL_VARIABLE};
 pub use context::{Folders, ProcessEnvironment, Project};
 pub use executor::{Canceller, Executor, RunHandle, RunRequest, StartError};
 pub use resume::ResumeError;

@@ -131,7 +131,7 @@ impl RelatedCall {
             }
             let handle = self
                 .executor
-                .resume(before, Some(record.summary.epoch), project)
+                .resume_child(before, Some(record.summary.epoch), project)
                 .await
                 .map_err(|problem| error("related", model::with_causes(&problem)))?;
             return Ok(Begun::Runs(Box::new(handle)));

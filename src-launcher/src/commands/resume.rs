@@ -11,8 +11,9 @@ use store::{NewAnswer, Question, RunRecord, Store, StoreError};
 
 use super::run::{follow, runtime};
 use super::runs::{no_such_run, record, wait_for};
+use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
-use crate::{open, out, terminal};
+use crate::{open, out, profile, terminal};
 
 /// How long the process that has a run may take to see an answer, before the run is taken over.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -121,6 +122,12 @@ fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
     let manifest = open::manifest(&path)?;
     let launch = &record.launch;
     let folder = |text: &str| Path::new(text).to_owned();
+    let options = FolderOptions {
+        desktop_config_dir: launch.desktop_config_dir.as_deref().map(folder),
+        auth_dir: launch.auth_dir.as_deref().map(folder),
+        ..FolderOptions::default()
+    };
+    let profile = profile::name(launch.profile.as_deref())?;
     Ok(Project {
         title: manifest.name.clone(),
         manifest,
@@ -133,7 +140,9 @@ fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
             created: folder(&launch.file_create_store_dir),
         },
         environment: open::environment(),
-        connection: Vec::new(),
+        connection: Some(open::connection(&options, Path::new(&launch.data_dir), &profile)),
+        desktop_config_dir: options.desktop_config_dir,
+        auth_dir: options.auth_dir,
         allow_exec: launch.allow_exec.clone(),
         related: launch.related_projects.clone(),
         profile: launch.profile.clone(),

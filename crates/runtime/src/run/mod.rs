@@ -27,6 +27,7 @@ use store::{Finish, Lease, Question, RunRecord, Store};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
+use crate::connection::Connection;
 use crate::executor::{CancelSwitch, Commands, Executor, RunRequest, Shared, blocking};
 use crate::host_calls::HostContext;
 use crate::protocol::{CommandJob, FromWorker, Outcome, ToWorker};
@@ -292,6 +293,9 @@ impl Drive {
         commands: &mut Commands,
         family: &mut mpsc::UnboundedReceiver<ChildNews>,
     ) -> LegEnd {
+        if let EntrypointSource::Command { .. } = self.request.entrypoint.source {
+            self.connect(running).await;
+        }
         let first = match self.first_message(running, past, answer) {
             Ok(first) => first,
             Err(error) => return LegEnd::Over(End::failed(*error)),
@@ -461,6 +465,17 @@ impl Drive {
         self.await_answer(running, switch, commands).await
     }
 
+    /// Finds the connection that a command is given. One that cannot be had is told in the run's log, and the command goes
+    /// without: it may not need it.
+    async fn connect(&self, running: &mut Running) {
+        let host = Arc::clone(&self.host);
+        let failed = blocking(move || host.connection().err().map(str::to_owned)).await;
+        running.refresh_masker().await;
+        if let Some(why) = failed {
+            running.warn(&format!("the connection is left out: {why}"));
+        }
+    }
+
     /// Where a command's input, report and state lie.
     fn folder(&self, lease: &Lease) -> PathBuf {
         self.request.project.folders.data.join("runs").join(lease.run().as_str())
@@ -501,8 +516,10 @@ impl Drive {
         let report = folder.join("report.json");
         // A report of the leg before would be taken for this one's.
         let _ = std::fs::remove_file(&report);
+        // Found before, and told where it could not be.
+        let connection = self.host.connection().ok().flatten().map(Connection::variables).unwrap_or_default();
         let mut environment: BTreeMap<String, String> =
-            project::command_environment(&project.environment, &self.host.env_file, &project.connection)
+            project::command_environment(&project.environment, &self.host.env_file, &connection)
                 .into_iter()
                 // A value that is no Unicode cannot travel to the worker as text.
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -475,7 +475,15 @@ impl Running {
         Ok(delivered)
     }
 
-    async fn refresh_masker(&mut self) {
+    /// Writes a line of ours into the run's log.
+    pub(super) fn warn(&mut self, text: &str) {
+        tracing::warn!(run = %self.lease.run(), "{text}");
+        self.logs.push(LogStream::Stderr, now(), &format!("{text}\n"));
+        self.unrecorded = true;
+    }
+
+    /// Masks what is known to be secret by now.
+    pub(super) async fn refresh_masker(&mut self) {
         self.finish_logs().await;
         self.store = self.store.masked(self.host.masker());
         self.logs = self.store.log_writer(&self.lease);

@@ -35,15 +35,20 @@ fn only_what_may_go_goes() {
     let keep = Retention { not_before: Some(START + 41_000), ..Retention::default() };
     let none = store.prune(Some("proj1"), keep, Duration::ZERO).unwrap();
     assert_eq!((none.runs, none.complete), (0, false));
+    let would = store.would_prune("proj1", keep).unwrap();
+    assert_eq!((would.runs, store.usage("proj1").unwrap().0), (40, 63), "counted, and nothing deleted");
     let pruned = store.prune(Some("proj1"), keep, HOUR).unwrap();
     assert_eq!((pruned.runs, pruned.complete), (40, true));
-    assert!(pruned.bytes > 0);
+    assert!(pruned.bytes > 0 && pruned.bytes == would.bytes);
+    assert_eq!(store.would_prune("proj1", keep).unwrap().runs, 0);
     for kept in [&running, &waiting, &pinned, &runs[40]] {
         store.run(kept.run()).unwrap();
     }
     assert!(store.run(runs[39].run()).is_err());
 
     let keep = Retention { most_runs: Some(10), ..Retention::default() };
+    assert_eq!(store.would_prune("proj1", keep).unwrap().runs, 13);
+    assert_eq!(store.recorded_projects().unwrap(), ["proj1"]);
     assert_eq!(store.prune(None, keep, HOUR).unwrap().runs, 13);
     assert_eq!(store.usage("proj1").unwrap().0, 10);
 
