@@ -77,6 +77,14 @@ pub(crate) enum Command {
     /// Check the installation and the registered projects
     #[command(after_help = "Examples:\n  workflow-code doctor\n  workflow-code doctor PROJECT_ID --json")]
     Doctor(Doctor),
+    /// Guided workflows: serve them, list due reviews, answer hooks
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+        workflow-code guided serve --path ~/reports --platform claude\n  \
+        workflow-code guided review --instructions-for claude"
+    )]
+    Guided(crate::guided::cli::Guided),
 }
 
 /// Options of every server.

@@ -15,6 +15,12 @@ pub(crate) const SERVER_ADMIN_KEY: &str = runtime::KEY_VARIABLE;
 /// Which log lines are written, in the notation of `tracing-subscriber`.
 pub(crate) const LOG: &str = "RUST_LOG";
 
+/// Whose names for events and tools a hook's input uses: `claude` or `gemini`.
+pub(crate) const HOOK_PLATFORM: &str = "DEEPWORK_HOOK_PLATFORM";
+
+/// When set, hooks of guided workflows do not run the commands that schemas name.
+pub(crate) const NO_HOOK_COMMANDS: &str = "WORKFLOW_CODE_NO_HOOK_COMMANDS";
+
 /// Where the user's files are.
 const HOME: &str = "HOME";
 
@@ -41,4 +47,9 @@ pub(crate) fn all() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
+}
+
+/// Returns the whole environment as it is, for programs that we start in the user's name.
+pub(crate) fn whole() -> process::Environment {
+    std::env::vars_os().collect()
 }

@@ -9,6 +9,7 @@ mod commands;
 mod connection;
 mod env_vars;
 mod failure;
+mod guided;
 mod installation;
 mod logging;
 mod open;
@@ -40,8 +41,12 @@ fn main() -> ExitCode {
             }
         };
     }
-    let cli = Cli::parse();
-    match run(&cli) {
+    let outcome = if guided::cli::is_own_name(std::env::args_os().next().as_deref()) {
+        guided::cli::run_as_deepwork()
+    } else {
+        run(&Cli::parse())
+    };
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             out::failure(&failure);
@@ -53,10 +58,10 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<u8, Failure> {
     let profile = cli.profile.as_deref();
     if let Some(id) = &cli.workflow_mcp {
-        return Ok(serve::workflow(&cli.serve, || {
+        return Ok(serve::project(&cli.serve, || {
             let profile = profile::open(profile, Missing::Refuse)
                 .map_err(|failure| Failure { message: format!("project `{id}`: {}", failure.message), ..failure })?;
-            open::registered(id, &profile)
+            open::served(id, &profile)
         }));
     }
     match &cli.command {
@@ -64,7 +69,9 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Mcp(mcp)) => {
             // A relative folder option is bad usage, whatever else is wrong.
             open::folders(&mcp.folders, "")?;
-            Ok(serve::workflow(&mcp.serve, || open::folder(&mcp.workflow_dir, &mcp.folders)))
+            Ok(serve::project(&mcp.serve, || {
+                open::folder(&mcp.workflow_dir, &mcp.folders).map(|opened| open::Registered::Workflow(Box::new(opened)))
+            }))
         }
         Some(Command::Run(run)) => commands::run::run(run, profile),
         Some(Command::Structure(structure)) => commands::structure::run(structure),
@@ -74,5 +81,6 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
         Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
+        Some(Command::Guided(guided)) => guided::cli::run(guided),
     }
 }

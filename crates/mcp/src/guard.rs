@@ -110,7 +110,9 @@ impl Guard {
     fn check_opening(&mut self, message: &Message) -> Result<(), BadLine> {
         let method = message.method();
         let modern = message.meta(META_VERSION).is_some();
-        if modern && is_removed_method(method) {
+        let newest =
+            message.meta(META_VERSION).is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str());
+        if newest && is_removed_method(method) {
             return Err(BadLine {
                 id: message.id(),
                 code: METHOD_NOT_FOUND,

@@ -76,7 +76,11 @@ fn hand_over(sender: &mpsc::Sender<Line>, mut line: Line, input: &File, gone: &C
             gone.cancel();
             return false;
         }
-        std::thread::park_timeout(if waited < STUCK / 10 { Duration::from_micros(200) } else { Duration::from_millis(10) });
+        std::thread::park_timeout(if waited < STUCK / 10 {
+            Duration::from_micros(200)
+        } else {
+            Duration::from_millis(10)
+        });
     }
 }
 

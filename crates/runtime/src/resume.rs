@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use model::{Entrypoint, LaunchOptions, RunId};
+use model::{Entrypoint, LaunchOptions, ParamType, RunId};
 use script::{CallKind, HostError, JournalRow};
 use serde_json::{Map, Value};
-use store::{JournalKind, Lease, Store, StoreError};
+use store::{JournalKind, Lease, NewAnswer, Question, RunRecord, Store, StoreError};
 
 use crate::context::Project;
 use crate::executor::RunRequest;
@@ -38,8 +38,10 @@ pub(crate) fn take_up(
 ) -> Result<(RunRequest, HostContext, Past), ResumeError> {
     let (raw_input, cli_args, launch) = store.resume_facts(lease)?;
     let (entrypoint, input, begun) = started_with(launch)?;
+    echo_children(store, lease)?;
     let record = store.show(lease.run())?;
     let host = HostContext::new(&project, Some(begun));
+    mask_answers(store, lease, &record, &host)?;
     let (journal, children, unfinished) = journal(store, lease, &host)?;
     let sources = store.sources(lease.run())?;
     let past = Past {
@@ -65,6 +67,36 @@ pub(crate) fn take_up(
         ancestry,
     };
     Ok((request, host, past))
+}
+
+/// Has the secrets that people gave in answers masked again, before the run can say any of them.
+fn mask_answers(store: &Store, lease: &Lease, record: &RunRecord, host: &HostContext) -> Result<(), StoreError> {
+    let secret = |question: &&Question| question.form.fields.iter().any(|field| field.kind == ParamType::Secret);
+    for question in record.questions.iter().filter(secret) {
+        if let Some((_, content)) = store.answer_content(lease, question.number)? {
+            host.add_answered_secrets(&question.form, &content);
+        }
+    }
+    Ok(())
+}
+
+/// Questions of related runs that were answered under those runs' own ids are answered here with them.
+fn echo_children(store: &Store, lease: &Lease) -> Result<(), StoreError> {
+    let mut seen: HashMap<RunId, usize> = HashMap::new();
+    for question in store.questions(lease.run())? {
+        let Some(child) = &question.child else { continue };
+        let place = seen.entry(child.clone()).or_default();
+        let theirs = store.questions(child)?.into_iter().nth(*place).and_then(|theirs| theirs.answer);
+        *place += 1;
+        if let (None, Some(answer)) = (&question.answer, theirs) {
+            let echo = NewAnswer { action: answer.action, content: answer.content, by: answer.by };
+            match store.answer(lease.run(), question.number, &echo) {
+                Ok(()) | Err(StoreError::AlreadyAnswered { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
 }
 
 fn started_with(launch: LaunchOptions) -> Result<(Entrypoint, Map<String, Value>, (u128, i64)), ResumeError> {

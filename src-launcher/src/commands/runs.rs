@@ -145,7 +145,7 @@ fn list(history: &History, profile: Option<&str>, page: &Page<'_>) -> Result<u8,
         }
     };
     if history.json {
-        out::json(&Value::Array(runs.iter().map(run_json::summary).collect()));
+        out::json(&Value::Array(runs.iter().map(RunSummary::to_json).collect()));
     } else if runs.is_empty() {
         out::note("no runs");
     } else {
@@ -226,7 +226,7 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
     let (store, run) = find(history, profile, run)?;
     let record = record(&store, &run)?;
     let (stdout, stderr) = texts(&store, &run)?;
-    let value = run_json::record(&record, &stdout, &stderr);
+    let value = record.to_json(&stdout, &stderr);
     if history.json {
         out::json(&value);
         return Ok(0);
@@ -386,7 +386,7 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
     let value = json!({
         "format": "workflow-code-run",
         "version": 1,
-        "run": run_json::record(&record, &stdout, &stderr),
+        "run": record.to_json(&stdout, &stderr),
         "sources": sources,
     });
     let text = format!("{value:#}\n");

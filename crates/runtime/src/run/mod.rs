@@ -598,7 +598,7 @@ impl Drive {
             entrypoint_title: self.request.entrypoint.title.clone(),
             output: None,
             error: Some(error),
-            pending: Some(Pending::from(&open.form)),
+            pending: Some(Pending { child_run_id: open.asker.child().cloned(), ..Pending::from(&open.form) }),
             files: running.files.clone(),
         }
     }
@@ -747,7 +747,7 @@ pub fn waiting_envelope(record: &RunRecord, project: &crate::Project, code: Erro
         entrypoint_title: record.summary.entrypoint_title.clone(),
         output: record.report.output.clone(),
         error,
-        pending: pending.map(|question| Pending::from(&question.form)),
+        pending: record.pending_summary(),
         files: record.files.clone(),
     }
 }

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{
-    AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, ParamType, RunError, RunId, RunStatus, TimestampMs,
-};
+use model::{AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, RunError, RunId, RunStatus, TimestampMs};
 use script::{CallKind, HostCall, HostError, Narration, Stream};
 use serde_json::Value;
 use store::{Durability, Lease, LogStream, LogWriter, NewAnswer, NewQuestion, Question, Store, StoreError};
@@ -138,6 +136,7 @@ impl Running {
             FromWorker::Call(call) => match call.kind {
                 CallKind::Form | CallKind::Approve => self.ask(call, results).await,
                 CallKind::Exec => self.exec(call, results).await,
+                CallKind::Http => self.request(call, results).await,
                 CallKind::Related => {
                     self.related(call, results);
                     Ok(())
@@ -239,11 +238,7 @@ impl Running {
                 continue;
             };
             let open = self.open.remove(place);
-            for field in open.form.fields.iter().filter(|field| field.kind == ParamType::Secret) {
-                if let Some(secret) = content.get(&field.name).and_then(Value::as_str) {
-                    self.host.add_secret(secret);
-                }
-            }
+            self.host.add_answered_secrets(&open.form, &content);
             self.refresh_masker().await;
             if self.open.is_empty() && std::mem::take(&mut self.waiting) {
                 let (store, lease) = (self.store.clone(), self.lease.clone());
@@ -276,6 +271,10 @@ impl Running {
             Asker::Program(call, job) => {
                 let message = format!("a person refused to run `{}`", job.program);
                 self.fail(call, "approval_denied", message, results);
+            }
+            Asker::Request(call) if value == Value::Bool(true) => self.call(call, results),
+            Asker::Request(call) => {
+                self.fail(call, "approval_denied", "a person refused to make the request again".into(), results);
             }
             Asker::Child { child, number, .. } => {
                 let answer = NewAnswer { action, content, by: "parent".into() };
@@ -339,6 +338,25 @@ impl Running {
         Ok(())
     }
 
+    /// A request that changes something is in the journal before it is made: after a crash it is not made again unasked.
+    async fn request(&mut self, call: HostCall, results: &Results) -> Result<(), Stop> {
+        if crate::http::only_asks(&call.args) || call.args.get("idempotent") == Some(&Value::Bool(true)) {
+            self.call(call, results);
+            return Ok(());
+        }
+        if self.begun.insert(call.seq) {
+            let rows = vec![crate::journal::issue(&call)];
+            let (store, lease) = (self.store.clone(), self.lease.clone());
+            blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+            self.call(call, results);
+            return Ok(());
+        }
+        let (form, kind) = exec::request_question(&call.args);
+        let number = self.record_question(Some(call.seq), &form, kind, None).await?;
+        self.wait_for(Open { number, asker: Asker::Request(call), form, kind }).await;
+        Ok(())
+    }
+
     /// Has a program started. That it was is in the journal first: after a crash it is not run again unasked.
     async fn start_program(&mut self, call: HostCall, job: ExecJob) -> Result<(), Stop> {
         if self.begun.insert(call.seq) {
@@ -395,10 +413,13 @@ impl Running {
             }
             ChildNews::Asked { seq, child, asked } => {
                 let Some(call) = calls.get(&seq).cloned() else { return Ok(()) };
+                // The same question as before, answered meanwhile or not, is the one at the same place.
+                let place = usize::try_from(asked.number).unwrap_or(usize::MAX);
                 let before = self
                     .asked_before
                     .iter()
-                    .find(|question| question.child.as_ref() == Some(&child) && question.answer.is_none())
+                    .filter(|question| question.child.as_ref() == Some(&child))
+                    .nth(place)
                     .map(|question| question.number);
                 let number = match before {
                     Some(number) => {
@@ -425,7 +446,7 @@ impl Running {
     async fn echo_answer(&mut self, seq: u64) -> Result<(), Stop> {
         let open = self.open.iter().find_map(|open| match &open.asker {
             Asker::Child { call, child, number } if call.seq == seq => Some((open.number, child.clone(), *number)),
-            Asker::Child { .. } | Asker::Script(_) | Asker::Command | Asker::Program(..) => None,
+            Asker::Child { .. } | Asker::Script(_) | Asker::Command | Asker::Request(_) | Asker::Program(..) => None,
         });
         let Some((ours, child, theirs)) = open else { return Ok(()) };
         let (store, run) = (self.store.clone(), self.lease.run().clone());
