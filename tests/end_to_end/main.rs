@@ -12,6 +12,7 @@ mod doctor;
 mod fixtures;
 mod patterns;
 mod recorded_clients;
+mod resuming;
 mod snapshots;
 mod traps;
 mod waiting;
