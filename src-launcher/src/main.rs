@@ -3,6 +3,7 @@
 //! Here: which command was asked for, opening what it needs, and how it reads to a person. What a command does lies in
 //! the crates: projects in `project`, runs in `runtime`, history in `store`, the protocol in `mcp`.
 
+mod board;
 mod cli;
 mod commands;
 mod env_vars;
@@ -34,6 +35,9 @@ fn main() -> ExitCode {
             }
         };
     }
+    if let Some(code) = board_alone() {
+        return ExitCode::from(code);
+    }
     let cli = Cli::parse();
     match run(&cli) {
         Ok(code) => ExitCode::from(code),
@@ -42,6 +46,22 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// Runs the board without reading any other option: by one of its own names, or as the first word. Its hooks are on the
+/// way of every edit of an agent.
+fn board_alone() -> Option<u8> {
+    let mut given = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let program = given.next()?;
+    let rest: Vec<String> = given.collect();
+    let first = rest.first().map_or("", String::as_str);
+    let (mut arguments, skipped) = match board::by_name(&program) {
+        Some(words) => (words, 0),
+        None if first == "board" => (Vec::new(), 1),
+        None => (board::by_name(first).filter(|_| first == "workfile-mcp")?, 1),
+    };
+    arguments.extend_from_slice(rest.get(skipped..)?);
+    Some(board::run(&arguments))
 }
 
 fn run(cli: &Cli) -> Result<u8, Failure> {
@@ -66,6 +86,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Projects(projects)) => commands::projects::run(projects, profile),
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
+        Some(Command::Board { arguments }) => Ok(board::run(arguments)),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
     }
 }

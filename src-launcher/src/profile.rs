@@ -104,7 +104,8 @@ fn find(file: &Path, name: &str) -> Result<Option<Profile>, Failure> {
 
 fn create(home: &Path, file: &Path, name: &str) -> io::Result<Result<Profile, Failure>> {
     private_folder(home)?;
-    let lock = fs::File::options().create(true).truncate(false).write(true).mode(0o600).open(home.join("desktop.lock"))?;
+    let lock =
+        fs::File::options().create(true).truncate(false).write(true).mode(0o600).open(home.join("desktop.lock"))?;
     // Two that come first at once: the second one waits, and finds what the first one wrote.
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
     match find(file, name) {

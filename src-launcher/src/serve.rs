@@ -90,8 +90,7 @@ async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams)
     let executor = Executor::new(store, WorkerImage::own(), places);
     let (sender, report) = watch::channel(None);
     tokio::spawn(find_structure(Arc::clone(&project), executor.clone(), sender));
-    let server =
-        WorkflowServer::new(project, executor.clone(), report.clone(), options.max_result_bytes, gone.clone());
+    let server = WorkflowServer::new(project, executor.clone(), report.clone(), options.max_result_bytes, gone.clone());
     if let Err(error) = mcp::serve(Arc::new(server), streams, gone.clone()).await {
         tracing::error!(%error, "the server cannot be started");
         return Exit::Environment as u8;

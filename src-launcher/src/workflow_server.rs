@@ -6,7 +6,9 @@ use std::time::Duration;
 use mcp::family::LogLevel;
 use mcp::progress::Update;
 use mcp::{Call, Family, Fault, Identity, Reply, Resource, ResourceTemplate, Tool};
-use model::{CancelReason, Entrypoint, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId, StructureReport};
+use model::{
+    CancelReason, Entrypoint, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId, StructureReport,
+};
 use runtime::{Executor, Project, RunEvent, RunHandle, StartError};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;

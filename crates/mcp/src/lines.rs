@@ -50,7 +50,7 @@ pub fn read(input: File, limit: usize) -> io::Result<mpsc::Receiver<Line>> {
 }
 
 /// Reads one line; `None` at the end. A last line without an end counts.
-fn next_line(input: &mut impl BufRead, limit: usize) -> io::Result<Option<Line>> {
+pub(crate) fn next_line(input: &mut impl BufRead, limit: usize) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     if input.take(most).read_until(b'\n', &mut line)? == 0 {

@@ -59,9 +59,8 @@ fn launch(options: &Config, profile: Option<&str>) -> Result<(Launch, PathBuf), 
             (clients::default_key(&manifest.uuid), args, manifest.root)
         }
     };
-    let launch = Launch::new(options.key.clone().unwrap_or(key), executable()?, args).map_err(|error| {
-        Failure::from_error(Exit::Usage, &error)
-    })?;
+    let launch = Launch::new(options.key.clone().unwrap_or(key), executable()?, args)
+        .map_err(|error| Failure::from_error(Exit::Usage, &error))?;
     Ok((launch, root))
 }
 
@@ -152,7 +151,11 @@ fn write(change: &Change, ledger: &Ledger, json: bool) -> Result<u8, Failure> {
     }
     if !written.changed {
         let same = change.existing == Existing::Same;
-        out::note(&format!("`{}` {}", written.target.display(), if same { "has it already" } else { "needs no change" }));
+        out::note(&format!(
+            "`{}` {}",
+            written.target.display(),
+            if same { "has it already" } else { "needs no change" }
+        ));
         return Ok(0);
     }
     out::print(&change.difference.to_text());

@@ -325,7 +325,11 @@ fn one_project(examination: &mut Examination, store: &Store, project: &Project) 
     if project.uuid.as_ref() != Some(&manifest.uuid) {
         examination.error(
             "project-id-changed",
-            format!("`id` in package.json is {}, and the registry knows {}", manifest.uuid, project.uuid.as_deref().unwrap_or("none")),
+            format!(
+                "`id` in package.json is {}, and the registry knows {}",
+                manifest.uuid,
+                project.uuid.as_deref().unwrap_or("none")
+            ),
             "an id never changes: put the old one back, or remove and add the project",
         );
     }
@@ -341,7 +345,11 @@ fn environment_file(examination: &mut Examination, root: &Path) {
     match EnvFile::read(root) {
         Ok(file) => {
             for warning in file.warnings() {
-                examination.warning("env-syntax", format!("`{}`: {warning}", path.display()), "mend the line, as NAME=VALUE");
+                examination.warning(
+                    "env-syntax",
+                    format!("`{}`: {warning}", path.display()),
+                    "mend the line, as NAME=VALUE",
+                );
             }
             let secret = file.names().any(project::is_secret_looking);
             if secret && open_to_others(&path) {
@@ -353,7 +361,9 @@ fn environment_file(examination: &mut Examination, root: &Path) {
             }
         }
         Err(error) if error.is_not_found() => {}
-        Err(error) => examination.error("env-unreadable", with_causes(&error), "make it a readable text file, or remove it"),
+        Err(error) => {
+            examination.error("env-unreadable", with_causes(&error), "make it a readable text file, or remove it")
+        }
     }
 }
 
@@ -445,6 +455,9 @@ mod tests {
         let mut examination = Examination::default();
         examination.warning("disk-space", "little room", "make room");
         let value = serde_json::to_value(&examination.findings).expect("JSON");
-        assert_eq!(value, json!([{ "check": "disk-space", "level": "warning", "message": "little room", "fix": "make room" }]));
+        assert_eq!(
+            value,
+            json!([{ "check": "disk-space", "level": "warning", "message": "little room", "fix": "make room" }])
+        );
     }
 }

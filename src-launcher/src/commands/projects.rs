@@ -102,8 +102,10 @@ fn add(profile: Option<&str>, dir: &Path, kind: Option<&str>, json: bool) -> Res
     let mut added = Vec::new();
     for new in found {
         added.push(store.add_project(&new, still_there).map_err(|error| match error {
-            StoreError::Copy { .. } => Failure::from_error(Exit::Usage, &error)
-                .hinted(format!("if it is a copy, give it an id of its own: `workflow-code init {} --new-id`", dir.display())),
+            StoreError::Copy { .. } => Failure::from_error(Exit::Usage, &error).hinted(format!(
+                "if it is a copy, give it an id of its own: `workflow-code init {} --new-id`",
+                dir.display()
+            )),
             error => open::store_failure(&error),
         })?);
     }

@@ -90,8 +90,9 @@ fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
         let mut text = Vec::new();
         let read = match file.as_str() {
             "-" => std::io::stdin().lock().take(Limits::LINE_BYTES as u64).read_to_end(&mut text),
-            path => std::fs::File::open(path)
-                .and_then(|file| file.take(Limits::LINE_BYTES as u64).read_to_end(&mut text)),
+            path => {
+                std::fs::File::open(path).and_then(|file| file.take(Limits::LINE_BYTES as u64).read_to_end(&mut text))
+            }
         };
         read.map_err(|error| Failure::usage(format!("`--input-json {file}` cannot be read: {error}")))?;
         return json(&text, &format!("`--input-json {file}`"));
@@ -163,4 +164,3 @@ fn show(event: RunEvent, _terminal: bool) {
 fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
 }
-

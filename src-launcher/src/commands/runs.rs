@@ -186,13 +186,22 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
     }
     for (name, text) in [("stdout", stdout), ("stderr", stderr)] {
         if !text.is_empty() {
-            out::line(&format!("{name}, {} lines: `workflow-code runs logs {run} --stream {name}`", text.lines().count()));
+            out::line(&format!(
+                "{name}, {} lines: `workflow-code runs logs {run} --stream {name}`",
+                text.lines().count()
+            ));
         }
     }
     Ok(0)
 }
 
-fn logs(history: &History, profile: Option<&str>, run: &str, stream: Option<&str>, follow: bool) -> Result<u8, Failure> {
+fn logs(
+    history: &History,
+    profile: Option<&str>,
+    run: &str,
+    stream: Option<&str>,
+    follow: bool,
+) -> Result<u8, Failure> {
     let stream = match stream {
         None => None,
         Some("stdout") => Some(LogStream::Stdout),
@@ -249,7 +258,11 @@ fn wait(history: &History, profile: Option<&str>, run: &str, timeout: Option<u64
         if until.is_some_and(|until| Instant::now() >= until) {
             return Err(Failure {
                 exit: Exit::Failed,
-                message: format!("run {run} has not ended after {} s; it is `{}`", timeout.unwrap_or(0), status.status.as_str()),
+                message: format!(
+                    "run {run} has not ended after {} s; it is `{}`",
+                    timeout.unwrap_or(0),
+                    status.status.as_str()
+                ),
                 hint: None,
             });
         }
