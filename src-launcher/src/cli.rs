@@ -78,9 +78,20 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
         arguments: Vec<String>,
     },
+    /// The saved connection: a server's address and its admin key
+    #[command(subcommand)]
+    Auth(Auth),
     /// Check the installation and the registered projects
     #[command(after_help = "Examples:\n  workflow-code doctor\n  workflow-code doctor PROJECT_ID --json")]
     Doctor(Doctor),
+    /// Guided workflows: serve them, list due reviews, answer hooks
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+        workflow-code guided serve --path ~/reports --platform claude\n  \
+        workflow-code guided review --instructions-for claude"
+    )]
+    Guided(crate::guided::cli::Guided),
 }
 
 /// Options of every server.
@@ -248,6 +259,23 @@ pub(crate) enum Projects {
         #[arg(long)]
         json: bool,
     },
+    /// Change a setting of a project: how long its runs are kept
+    #[command(after_help = "Settings, each a number, `none` or `default`:\n  \
+        retention.days       runs older than this many days are deleted [default: none]\n  \
+        retention.runs       of more runs than this, the oldest are deleted [default: none]\n  \
+        retention.megabytes  of more than this, the oldest are deleted [default: 2048]\n\n\
+        Example:\n  workflow-code projects set PROJECT_ID retention.days 30")]
+    Set {
+        /// Its id or UUID
+        project: String,
+        /// The setting
+        setting: String,
+        /// Its value
+        value: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Confirm a related project from one side
     #[command(after_help = "Example:\n  workflow-code projects relate REPORTS style STYLE --both")]
     Relate {
@@ -323,6 +351,29 @@ pub(crate) enum Runs {
         #[command(flatten)]
         history: History,
     },
+    /// Search runs by what was said in them: input, output, error, logs, ids
+    #[command(after_help = "Examples:\n  \
+        workflow-code runs search quarterly report\n  \
+        workflow-code runs search 运行 --status failed --json")]
+    Search {
+        /// Words that must all stand in a run; of the last one its beginning is enough
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+        /// Only this project's
+        #[arg(long, value_name = "PROJECT_ID")]
+        project: Option<String>,
+        /// Only with this status
+        #[arg(long, value_name = "STATUS")]
+        status: Option<String>,
+        /// At most this many
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        limit: u32,
+        /// Only those before this one, for the next page
+        #[arg(long, value_name = "RUN_ID")]
+        before: Option<String>,
+        #[command(flatten)]
+        history: History,
+    },
     /// Show one run with everything that was recorded
     Show {
         /// The run
@@ -382,6 +433,43 @@ pub(crate) enum Runs {
         #[command(flatten)]
         history: History,
     },
+    /// Delete old runs, as the projects' settings say or as is said here; pinned and unfinished ones stay
+    #[command(after_help = "Examples:\n  \
+        workflow-code runs prune --dry-run\n  \
+        workflow-code runs prune --project PROJECT_ID --older-than 30 --keep 1000")]
+    Prune {
+        /// Delete those older than this many days
+        #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..))]
+        older_than: Option<u64>,
+        /// Keep at most this many of each project
+        #[arg(long, value_name = "N")]
+        keep: Option<u64>,
+        /// Keep at most this many megabytes of each project
+        #[arg(long, value_name = "MB")]
+        max_size: Option<u64>,
+        /// Only this project's
+        #[arg(long, value_name = "PROJECT_ID")]
+        project: Option<String>,
+        /// Only say what would be deleted
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        history: History,
+    },
+    /// Keep a run, whatever is pruned
+    Pin {
+        /// The run
+        run: String,
+        #[command(flatten)]
+        history: History,
+    },
+    /// Let a pinned run be pruned again
+    Unpin {
+        /// The run
+        run: String,
+        #[command(flatten)]
+        history: History,
+    },
     /// Write one run with everything that was recorded into a single file
     Export {
         /// The run
@@ -391,6 +479,71 @@ pub(crate) enum Runs {
         output: Option<PathBuf>,
         #[command(flatten)]
         history: History,
+    },
+}
+
+/// Where a login's key is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum LoginPlace {
+    /// The operating system's keyring
+    #[default]
+    Keyring,
+    /// A file that only you can read, for machines without a keyring
+    File,
+}
+
+/// Where logins are saved. Every folder must be absolute.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct AuthFolders {
+    /// Holds `workflow-auth.json` [default: <data-dir>]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) auth_dir: Option<PathBuf>,
+    /// Root of local workflow data [default: ~/.workflow-code]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Where the window keeps the connection's auth
+    #[arg(long, value_name = "DIR")]
+    pub(crate) desktop_config_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Auth {
+    /// Save a server and its admin key; the key is asked for, or read from standard input
+    #[command(after_help = "Examples:\n  \
+        workflow-code auth login https://models.example.com\n  \
+        workflow-code auth login http://localhost:8080 --store file < key.txt\n\n\
+        `WORKFLOW_SERVER_URL` with `WORKFLOW_SERVER_ADMIN_KEY`, from the environment or a project's .env, win over it.")]
+    Login {
+        /// The server's base address
+        #[arg(value_name = "URL")]
+        server: Option<String>,
+        /// Where the key is kept
+        #[arg(long, value_name = "STORE", default_value = "keyring")]
+        store: LoginPlace,
+        #[command(flatten)]
+        folders: AuthFolders,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show which connection holds, and whether its key can be had
+    Status {
+        /// Look at this project's .env as well
+        #[arg(long, value_name = "DIR")]
+        project: Option<PathBuf>,
+        #[command(flatten)]
+        folders: AuthFolders,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove the saved login and its key
+    Logout {
+        #[command(flatten)]
+        folders: AuthFolders,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

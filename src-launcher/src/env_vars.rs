@@ -7,10 +7,10 @@ use std::path::PathBuf;
 pub(crate) const PROFILE: &str = "WORKFLOW_CODE_PROFILE";
 
 /// The connection's server, together with [`SERVER_ADMIN_KEY`].
-pub(crate) const SERVER_URL: &str = "WORKFLOW_SERVER_URL";
+pub(crate) const SERVER_URL: &str = runtime::URL_VARIABLE;
 
 /// The connection's key, together with [`SERVER_URL`].
-pub(crate) const SERVER_ADMIN_KEY: &str = "WORKFLOW_SERVER_ADMIN_KEY";
+pub(crate) const SERVER_ADMIN_KEY: &str = runtime::KEY_VARIABLE;
 
 /// Which log lines are written, in the notation of `tracing-subscriber`.
 pub(crate) const LOG: &str = "RUST_LOG";
@@ -29,6 +29,12 @@ pub(crate) const USER_NAMES: [&str; 3] = ["USER", "USERNAME", "LOGNAME"];
 
 /// The machine's name.
 pub(crate) const HOST_NAMES: [&str; 2] = ["HOSTNAME", "COMPUTERNAME"];
+
+/// Whose names for events and tools a hook's input uses: `claude` or `gemini`.
+pub(crate) const HOOK_PLATFORM: &str = "DEEPWORK_HOOK_PLATFORM";
+
+/// When set, hooks of guided workflows do not run the commands that schemas name.
+pub(crate) const NO_HOOK_COMMANDS: &str = "WORKFLOW_CODE_NO_HOOK_COMMANDS";
 
 /// Where the user's files are.
 const HOME: &str = "HOME";
@@ -56,4 +62,9 @@ pub(crate) fn all() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
+}
+
+/// Returns the whole environment as it is, for programs that we start in the user's name.
+pub(crate) fn whole() -> process::Environment {
+    std::env::vars_os().collect()
 }

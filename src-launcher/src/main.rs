@@ -3,17 +3,24 @@
 //! Here: which command was asked for, opening what it needs, and how it reads to a person. What a command does lies in
 //! the crates: projects in `project`, runs in `runtime`, history in `store`, the protocol in `mcp`.
 
+mod asking;
 mod board;
 mod cli;
 mod commands;
+mod connection;
 mod env_vars;
 mod failure;
+mod guided;
+mod installation;
 mod logging;
 mod open;
 mod out;
 mod profile;
+mod retention;
 mod run_json;
 mod serve;
+mod server_check;
+mod terminal;
 mod workflow_server;
 
 use std::process::ExitCode;
@@ -38,8 +45,12 @@ fn main() -> ExitCode {
     if let Some(code) = board_alone() {
         return ExitCode::from(code);
     }
-    let cli = Cli::parse();
-    match run(&cli) {
+    let outcome = if guided::cli::is_own_name(std::env::args_os().next().as_deref()) {
+        guided::cli::run_as_deepwork()
+    } else {
+        run(&Cli::parse())
+    };
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             out::failure(&failure);
@@ -67,10 +78,10 @@ fn board_alone() -> Option<u8> {
 fn run(cli: &Cli) -> Result<u8, Failure> {
     let profile = cli.profile.as_deref();
     if let Some(id) = &cli.workflow_mcp {
-        return Ok(serve::workflow(&cli.serve, || {
+        return Ok(serve::project(&cli.serve, || {
             let profile = profile::open(profile, Missing::Refuse)
                 .map_err(|failure| Failure { message: format!("project `{id}`: {}", failure.message), ..failure })?;
-            open::registered(id, &profile)
+            open::served(id, &profile)
         }));
     }
     match &cli.command {
@@ -78,7 +89,9 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Mcp(mcp)) => {
             // A relative folder option is bad usage, whatever else is wrong.
             open::folders(&mcp.folders, "")?;
-            Ok(serve::workflow(&mcp.serve, || open::folder(&mcp.workflow_dir, &mcp.folders)))
+            Ok(serve::project(&mcp.serve, || {
+                open::folder(&mcp.workflow_dir, &mcp.folders).map(|opened| open::Registered::Workflow(Box::new(opened)))
+            }))
         }
         Some(Command::Run(run)) => commands::run::run(run, profile),
         Some(Command::Structure(structure)) => commands::structure::run(structure),
@@ -87,6 +100,8 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
         Some(Command::Board { arguments }) => Ok(board::run(arguments)),
+        Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
+        Some(Command::Guided(guided)) => guided::cli::run(guided),
     }
 }

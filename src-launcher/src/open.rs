@@ -5,18 +5,37 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use project::{Manifest, PackageError};
-use runtime::{Folders, Project};
+use runtime::{ConnectionSource, Folders, Project};
 use store::{Create, Store, StoreError, StoreOptions};
 
 use crate::cli::FolderOptions;
+use crate::connection::{self, Logins, SavedConnection};
 use crate::env_vars;
 use crate::failure::{Exit, Failure, with_causes};
+use crate::installation::Installation;
 use crate::profile::{self, Missing, Profile};
 
 /// A project with the store that its runs are recorded in.
 pub(crate) struct Opened {
     pub(crate) project: Arc<Project>,
     pub(crate) store: Store,
+    /// Seals what is kept for resuming, and what clients carry. Absent where there is no place to keep a key.
+    pub(crate) installation: Option<Installation>,
+}
+
+impl Opened {
+    fn new(project: Project, store: Store) -> Self {
+        let installation = Installation::load()
+            .inspect_err(|failure| {
+                tracing::warn!("nothing can be sealed here, so secrets in runs are masked only: {failure}")
+            })
+            .ok();
+        let store = match &installation {
+            Some(installation) => store.sealing(Arc::new(installation.clone())),
+            None => store,
+        };
+        Self { project: Arc::new(project), store, installation }
+    }
 }
 
 /// Opens a folder, without the registry. Its runs are recorded in `<data-dir>/history.db`.
@@ -28,18 +47,42 @@ pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Fail
         title: manifest.name.clone(),
         manifest,
         id: None,
-        folders,
         environment: environment(),
-        connection: Vec::new(),
+        connection: Some(connection(options, &folders.data, &profile::name(None)?)),
+        desktop_config_dir: options.desktop_config_dir.clone(),
+        auth_dir: options.auth_dir.clone(),
+        folders,
         allow_exec: options.allow_exec.clone(),
         related: options.related_projects.clone(),
         profile: None,
     };
-    Ok(Opened { project: Arc::new(project), store })
+    Ok(Opened::new(project, store))
+}
+
+/// A registered project of a kind that can be served.
+pub(crate) enum Registered {
+    /// Entrypoints as tools.
+    Workflow(Box<Opened>),
+    /// Guided workflows.
+    Guided(Box<store::Project>, Store),
+}
+
+/// Opens a registered project by its id or UUID, of whatever kind it is.
+pub(crate) fn served(id: &str, profile: &Profile) -> Result<Registered, Failure> {
+    let (found, store) = find(id, profile)?;
+    if found.kind == store::ProjectKind::Guided {
+        return Ok(Registered::Guided(Box::new(found), store));
+    }
+    workflow(id, found, store, profile).map(|opened| Registered::Workflow(Box::new(opened)))
 }
 
 /// Opens a registered workflow project by its id or UUID.
 pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure> {
+    let (found, store) = find(id, profile)?;
+    workflow(id, found, store, profile)
+}
+
+fn find(id: &str, profile: &Profile) -> Result<(store::Project, Store), Failure> {
     let store = registry(profile, Create::Never);
     let found = store.project(id).map_err(|error| match error {
         StoreError::NoSuchProject { .. } | StoreError::Missing { .. } => {
@@ -52,6 +95,10 @@ pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure>
         return Err(Failure::environment(format!("project `{id}` was taken out of the registry"))
             .hinted(format!("bring it back with `workflow-code projects add {}`", found.path.display())));
     }
+    Ok((found, store))
+}
+
+fn workflow(id: &str, found: store::Project, store: Store, profile: &Profile) -> Result<Opened, Failure> {
     if found.kind != store::ProjectKind::Workflow {
         return Err(Failure::environment(format!(
             "project `{id}` is of kind `{}`, which is not served as a workflow",
@@ -64,14 +111,16 @@ pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure>
         title: manifest.name.clone(),
         manifest,
         id: Some(found.id.clone()),
-        folders,
         environment: environment(),
-        connection: Vec::new(),
+        connection: Some(connection(&FolderOptions::default(), &folders.data, &profile.name)),
+        desktop_config_dir: None,
+        auth_dir: None,
+        folders,
         allow_exec: Vec::new(),
         related: Vec::new(),
         profile: Some(profile.name.clone()),
     };
-    Ok(Opened { project: Arc::new(project), store })
+    Ok(Opened::new(project, store))
 }
 
 /// Opens what `run` and `config` take: a folder, or the id of a registered project.
@@ -136,6 +185,7 @@ fn next_step(error: &StoreError) -> Option<String> {
             "put a backup in place of `{}` (migrations keep one beside it), or recover it with `sqlite3 FILE .recover`",
             path.display()
         ),
+        StoreError::SymbolicLink { path } => format!("put the database itself in the place of `{}`", path.display()),
         StoreError::Locked { .. } => "end the program that holds it, or wait for it".into(),
         StoreError::Full { .. } => "make room on that disk; nothing that was recorded is lost".into(),
         StoreError::ReadOnly { path } | StoreError::File { path, .. } | StoreError::Unreadable { path, .. } => {
@@ -180,15 +230,26 @@ pub(crate) fn folders(options: &FolderOptions, uuid: &str) -> Result<Folders, Fa
     })
 }
 
-fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure> {
+/// Refuses an option's folder that is relative.
+pub(crate) fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure> {
     match path {
         Some(path) if !path.is_absolute() => {
             Err(Failure::usage(format!("`{option}` must be an absolute path, not `{}`", path.display())))
+        }
+        // Commands are told their folders in environment variables and JSON, which are text.
+        Some(path) if path.to_str().is_none() => {
+            Err(Failure::usage(format!("`{option}` must be a path in UTF-8, not `{}`", path.display())))
         }
         Some(_) | None => Ok(()),
     }
 }
 
-fn environment() -> runtime::ProcessEnvironment {
+/// Finds the connection of runs with these options, when one needs it.
+pub(crate) fn connection(options: &FolderOptions, data: &Path, profile: &str) -> Arc<dyn ConnectionSource> {
+    let logins = Logins::new(options.desktop_config_dir.as_deref(), options.auth_dir.as_deref(), data);
+    Arc::new(SavedConnection::new(connection::given_by_environment(), logins, connection::keyring(profile)))
+}
+
+pub(crate) fn environment() -> runtime::ProcessEnvironment {
     env_vars::all().into_iter().map(|(name, value)| (name.into(), value.into())).collect::<HashMap<_, _>>()
 }

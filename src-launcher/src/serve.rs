@@ -12,17 +12,54 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeOptions;
-use crate::failure::{Exit, Failure};
-use crate::logging;
-use crate::open::Opened;
-use crate::workflow_server::{WorkflowServer, nothing_to_serve};
+use crate::failure::{Exit, Failure, with_causes};
+use crate::guided::server::GuidedServer;
+use crate::open::{Opened, Registered};
+use crate::workflow_server::{ServerSettings, WorkflowServer, nothing_to_serve};
+use crate::{logging, retention};
 
 /// How often we look whether our parent is still there: a client that is killed may leave our input open in another
 /// process of its own.
 const PARENT_WATCH: Duration = Duration::from_secs(2);
 
+/// Serves a family that needs nothing but itself until its client is gone. Returns the exit code.
+pub(crate) fn family<F: mcp::Family>(options: &ServeOptions, open: impl FnOnce() -> F) -> u8 {
+    logging::start(options.log_format.unwrap_or_default());
+    let streams = match process::standard_streams::take() {
+        Ok(streams) => streams,
+        Err(error) => {
+            tracing::error!(%error, "the standard streams cannot be used");
+            return Exit::Environment as u8;
+        }
+    };
+    process::orphans::inherit();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "the server cannot be started");
+            return Exit::Environment as u8;
+        }
+    };
+    let code = runtime.block_on(serve_family(Arc::new(open()), streams));
+    // A read of standard input cannot be cancelled, so nobody waits for its thread.
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve_family<F: mcp::Family>(family: Arc<F>, streams: ProtocolStreams) -> u8 {
+    let gone = CancellationToken::new();
+    end_with_the_client(&gone);
+    match mcp::serve(family, streams, gone).await {
+        Ok(()) => 0,
+        Err(error) => {
+            tracing::error!(%error, "the server cannot be started");
+            Exit::Environment as u8
+        }
+    }
+}
+
 /// Serves what `open` finds, or says why it cannot. Returns the exit code.
-pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Opened, Failure>) -> u8 {
+pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Registered, Failure>) -> u8 {
     let on_terminal = std::io::stdin().is_terminal();
     logging::start(options.log_format.unwrap_or_default());
     let streams = match process::standard_streams::take() {
@@ -41,7 +78,10 @@ pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Ope
         }
     };
     let code = match open() {
-        Ok(opened) => {
+        Ok(Registered::Guided(found, store)) => {
+            runtime.block_on(serve_family(Arc::new(GuidedServer::registered(&found, store)), streams))
+        }
+        Ok(Registered::Workflow(opened)) => {
             tracing::info!(
                 "workflow-code {} serves `{}` ({}), process {}",
                 env!("CARGO_PKG_VERSION"),
@@ -49,7 +89,7 @@ pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Ope
                 opened.project.id.as_ref().map_or(opened.project.manifest.uuid.as_str(), model::ProjectId::as_str),
                 std::process::id(),
             );
-            runtime.block_on(serve(options, opened, streams))
+            runtime.block_on(serve(options, *opened, streams))
         }
         Err(failure) => {
             tracing::error!("{failure}");
@@ -68,7 +108,7 @@ pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Ope
 /// Answers every request with the reason why nothing is served.
 async fn refuse(streams: ProtocolStreams, failure: &Failure) -> u8 {
     let gone = CancellationToken::new();
-    let lines = mcp::lines::read(streams.input, Limits::LINE_BYTES);
+    let lines = mcp::lines::read(streams.input, Limits::LINE_BYTES, gone.clone());
     let output = mcp::lines::write(streams.output, gone.clone());
     if let (Ok(lines), Ok((output, thread))) = (lines, output) {
         let reason = failure.to_string();
@@ -83,20 +123,33 @@ async fn refuse(streams: ProtocolStreams, failure: &Failure) -> u8 {
 }
 
 async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams) -> u8 {
-    let Opened { project, store } = opened;
+    let Opened { project, store, installation } = opened;
     let gone = CancellationToken::new();
     end_with_the_client(&gone);
     let places = options.max_concurrent.map_or_else(Executor::default_places, |most| most as usize);
     let executor = Executor::new(store, WorkerImage::own(), places);
+    let history = executor.store().clone();
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = retention::tend(&history) {
+            tracing::warn!("the history: {}", with_causes(&error));
+        }
+    });
     let (sender, report) = watch::channel(None);
     tokio::spawn(find_structure(Arc::clone(&project), executor.clone(), sender));
-    let server = WorkflowServer::new(project, executor.clone(), report.clone(), options.max_result_bytes, gone.clone());
+    let settings = ServerSettings {
+        max_result_bytes: options.max_result_bytes,
+        elicitation: options.elicitation_timeout.map(Duration::from_secs),
+        installation,
+    };
+    let server = WorkflowServer::new(project, executor.clone(), report.clone(), settings, gone.clone());
     if let Err(error) = mcp::serve(Arc::new(server), streams, gone.clone()).await {
         tracing::error!(%error, "the server cannot be started");
         return Exit::Environment as u8;
     }
     gone.cancel();
     executor.end().await;
+    let history = executor.store().clone();
+    let _ = tokio::task::spawn_blocking(move || retention::at_exit(&history)).await;
     let empty = report.borrow().as_ref().is_some_and(|report| report.entrypoints.iter().all(|one| one.draft));
     if empty { Exit::Environment as u8 } else { 0 }
 }

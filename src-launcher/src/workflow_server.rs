@@ -1,24 +1,36 @@
 //! A workflow project as a family of tools: each entrypoint is one.
 
+use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp::family::LogLevel;
 use mcp::progress::Update;
-use mcp::{Call, Family, Fault, Identity, Reply, Resource, ResourceTemplate, Tool};
+use mcp::{Ask, Call, Elicited, Era, Family, Fault, Identity, InputRequest, Reply, Resource, ResourceTemplate, Tool};
 use model::{
-    CancelReason, Entrypoint, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId, StructureReport,
+    CancelReason, Entrypoint, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId, RunStatus,
+    StructureReport,
 };
-use runtime::{Executor, Project, RunEvent, RunHandle, StartError};
+use runtime::{Asked, Executor, Project, ResumeError, RunEvent, RunHandle, StartError};
 use serde_json::{Map, Value, json};
+use store::{NewAnswer, RunRecord, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::asking::{self, Carried, Judged, Outcome};
 use crate::failure::with_causes;
+use crate::installation::Installation;
 use crate::run_json;
 
 /// How long an opening waits for the list of broken entrypoints before it goes without.
 const OPENING: Duration = Duration::from_secs(1);
+
+/// How long a client's form may stay open unless an option says otherwise.
+const ELICITATION: Duration = Duration::from_secs(300);
+
+/// How often a run that another process has is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What clients read of `instructions`.
 const INSTRUCTIONS: usize = 2_048;
@@ -33,7 +45,19 @@ pub(crate) struct WorkflowServer {
     executor: Executor,
     report: watch::Receiver<Option<Arc<StructureReport>>>,
     max_result_bytes: usize,
+    elicitation: Duration,
+    installation: Option<Installation>,
     gone: CancellationToken,
+}
+
+/// What a server is told beside its project.
+pub(crate) struct ServerSettings {
+    /// Bytes of a result's `output`, unless an entrypoint says otherwise.
+    pub(crate) max_result_bytes: Option<u64>,
+    /// How long a client's form may stay open.
+    pub(crate) elicitation: Option<Duration>,
+    /// Seals what clients carry for us. Without it the modern era cannot ask.
+    pub(crate) installation: Option<Installation>,
 }
 
 impl WorkflowServer {
@@ -42,7 +66,7 @@ impl WorkflowServer {
         project: Arc<Project>,
         executor: Executor,
         report: watch::Receiver<Option<Arc<StructureReport>>>,
-        max_result_bytes: Option<u64>,
+        settings: ServerSettings,
         gone: CancellationToken,
     ) -> Self {
         let identity = Identity {
@@ -51,8 +75,10 @@ impl WorkflowServer {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let max_result_bytes =
-            max_result_bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(Limits::RESULT_BYTES);
-        Self { identity, project, executor, report, max_result_bytes, gone }
+            settings.max_result_bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(Limits::RESULT_BYTES);
+        let elicitation = settings.elicitation.unwrap_or(ELICITATION);
+        let installation = settings.installation;
+        Self { identity, project, executor, report, max_result_bytes, elicitation, installation, gone }
     }
 
     async fn report(&self) -> Result<Arc<StructureReport>, Fault> {
@@ -81,14 +107,46 @@ impl WorkflowServer {
         Reply::Complete { value: envelope.to_json(most), is_error: envelope.is_error() }
     }
 
-    /// Sees a run through to its result.
-    async fn follow(&self, mut run: RunHandle, call: &Call) -> Option<Envelope> {
+    /// Sees a run through to its result, and puts its questions before the client's person where that can be done.
+    async fn follow(&self, mut run: RunHandle, entrypoint: &Entrypoint, call: &Call) -> Result<Reply, Fault> {
         let mut cancelled = false;
+        // The question that a modern client is to answer by calling again.
+        let mut carried: Option<Asked> = None;
+        let mut waiting: VecDeque<Asked> = VecDeque::new();
+        let mut asking: Option<Asking> = None;
         loop {
+            if asking.is_none()
+                && let Some(asked) = waiting.pop_front()
+            {
+                asking = self.ask(asked, call, &run, &mut carried);
+            }
             tokio::select! {
                 biased;
-                Some(event) = run.events.recv() => pass_on(event, call).await,
-                result = &mut run.result => return result.ok(),
+                Some(event) = run.events.recv() => match event {
+                    RunEvent::Question(asked) => waiting.push_back(asked),
+                    RunEvent::Answered { number } => {
+                        waiting.retain(|asked| asked.number != number);
+                        if let Some(asking) = asking.as_ref().filter(|asking| asking.number == number) {
+                            asking.withdraw.cancel();
+                        }
+                    }
+                    event => pass_on(event, call).await,
+                },
+                result = &mut run.result => {
+                    let envelope = result.map_err(|_| Fault::Internal("the run ended without a result".into()))?;
+                    return Ok(match carried {
+                        Some(asked) if envelope.pending.is_some() => self.input_required(entrypoint, &envelope, &asked, call, 0, None),
+                        Some(_) | None => self.reply(entrypoint, &envelope),
+                    });
+                }
+                outcome = outcome_of(&mut asking), if asking.is_some() => {
+                    let number = asking.take().map_or(0, |asking| asking.number);
+                    match outcome {
+                        Outcome::Answer(answer) => self.answer(&run, number, answer).await,
+                        Outcome::Park(code) => run.park(code),
+                        Outcome::Withdrawn => {}
+                    }
+                }
                 () = call.channel.cancelled().cancelled(), if !cancelled => {
                     cancelled = true;
                     // When the client is gone, the executor ends all runs with a reason that lets them be resumed.
@@ -99,6 +157,181 @@ impl WorkflowServer {
             }
         }
     }
+
+    /// Decides how a question is put: as an elicitation, as a result to be answered by a retry, or not at all.
+    fn ask(&self, asked: Asked, call: &Call, run: &RunHandle, carried: &mut Option<Asked>) -> Option<Asking> {
+        let protocol = &call.caller.client.protocol;
+        let schema = call.caller.elicitation.then(|| asking::schema(&asked.form, protocol)).flatten();
+        match (schema, call.caller.era) {
+            (Some(schema), Era::Legacy) => {
+                let withdraw = CancellationToken::new();
+                let number = asked.number;
+                let outcome = asking::elicit(call.channel.clone(), asked, schema, self.elicitation, withdraw.clone());
+                Some(Asking { number, withdraw, outcome: Box::pin(outcome) })
+            }
+            (Some(_), Era::Modern) if self.installation.is_some() => {
+                *carried = Some(asked);
+                run.park(ErrorCode::InteractionRequired);
+                None
+            }
+            (Some(_) | None, _) => {
+                run.park(ErrorCode::InteractionRequired);
+                None
+            }
+        }
+    }
+
+    async fn answer(&self, run: &RunHandle, number: u64, answer: NewAnswer) {
+        match run.answer(number, answer).await {
+            // Somebody was faster, and the run goes on with their answer.
+            Ok(()) | Err(StoreError::AlreadyAnswered { .. }) => {}
+            Err(error) => {
+                tracing::error!("an answer could not be recorded: {}", with_causes(&error));
+                run.park(ErrorCode::InteractionRequired);
+            }
+        }
+    }
+
+    /// The result by which a modern client is asked.
+    fn input_required(
+        &self,
+        entrypoint: &Entrypoint,
+        envelope: &Envelope,
+        asked: &Asked,
+        call: &Call,
+        round: u32,
+        fault: Option<&str>,
+    ) -> Reply {
+        let schema = asking::schema(&asked.form, &call.caller.client.protocol);
+        let (Some(installation), Some(run), Some(schema)) = (&self.installation, &envelope.run_id, schema) else {
+            return self.reply(entrypoint, envelope);
+        };
+        let carried =
+            Carried { run: run.to_string(), question: asked.number, arguments: digest(&call.arguments), round };
+        let ask = Ask { message: asking::message(&asked.form, fault), schema: schema.schema };
+        Reply::InputRequired {
+            requests: vec![InputRequest { key: carried.key(), ask }],
+            state: installation.seal_state(&carried.to_text(), &call.tool),
+        }
+    }
+
+    /// A modern client calls again with the answer to a question.
+    async fn retry(&self, state: &str, entrypoint: &Entrypoint, call: &Call) -> Result<Reply, Fault> {
+        let forged =
+            || Fault::invalid("`requestState` is not one of ours, too old, or of another call: call again without it");
+        let installation = self.installation.as_ref().ok_or_else(forged)?;
+        let text = installation.open_state(state, &call.tool).ok_or_else(forged)?;
+        let carried: Carried = serde_json::from_str(&text).map_err(|_| forged())?;
+        if carried.arguments != digest(&call.arguments) {
+            return Err(Fault::invalid("the arguments are not those that the question was asked for"));
+        }
+        let run: RunId = carried.run.parse().map_err(|_| forged())?;
+        let record = self.record(&run).await?.ok_or_else(forged)?;
+        let question =
+            record.questions.iter().find(|question| question.number == carried.question).ok_or_else(forged)?;
+        if question.answer.is_none() && !record.summary.status.is_final() {
+            let asked = Asked { number: question.number, form: question.form.clone(), kind: question.kind };
+            let schema = asking::schema(&asked.form, &call.caller.client.protocol).ok_or_else(forged)?;
+            let response = call.input_responses.as_ref().and_then(|responses| responses.get(&carried.key()));
+            let judged = match response {
+                Some(response) => asking::judge(&asked.form, asked.kind, &schema, Elicited::from_result(response)),
+                None => Judged::Again("no answer came with the call".into()),
+            };
+            match judged {
+                Judged::Answer(answer) => {
+                    let (store, id, number) = (self.executor.store().clone(), run.clone(), asked.number);
+                    let answered = blocking(move || store.answer(&id, number, &answer)).await?;
+                    match answered {
+                        Ok(()) | Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => {}
+                        Err(error) => return Err(Fault::Internal(with_causes(&error))),
+                    }
+                }
+                Judged::Again(why) if carried.round + 1 < Limits::ANSWER_ROUNDS => {
+                    let envelope = runtime::envelope_of(&record, &self.project);
+                    return Ok(self.input_required(entrypoint, &envelope, &asked, call, carried.round + 1, Some(&why)));
+                }
+                Judged::Again(_) => {
+                    let envelope = runtime::waiting_envelope(&record, &self.project, ErrorCode::InteractionInvalid);
+                    return Ok(self.reply(entrypoint, &envelope));
+                }
+                Judged::Park(code) => {
+                    return Ok(self.reply(entrypoint, &runtime::waiting_envelope(&record, &self.project, code)));
+                }
+            }
+        }
+        self.go_on(&run, entrypoint, call).await
+    }
+
+    /// Continues a run whose question was answered, or tells where it stands when another process has it.
+    async fn go_on(&self, run: &RunId, entrypoint: &Entrypoint, call: &Call) -> Result<Reply, Fault> {
+        loop {
+            let record = self.record(run).await?.ok_or_else(|| Fault::Internal(format!("run {run} is gone")))?;
+            let resumable = match record.summary.status {
+                RunStatus::WaitingForInput => match record.pending() {
+                    // Another question: whoever asks here gets it next.
+                    Some(question) => {
+                        let asked = Asked { number: question.number, form: question.form.clone(), kind: question.kind };
+                        let envelope = runtime::envelope_of(&record, &self.project);
+                        return Ok(self.input_required(entrypoint, &envelope, &asked, call, 0, None));
+                    }
+                    None => record.owner.as_ref().is_none_or(|owner| !owner.is_alive()),
+                },
+                RunStatus::Interrupted => true,
+                RunStatus::Queued | RunStatus::Running => record.owner.as_ref().is_none_or(|owner| !owner.is_alive()),
+                RunStatus::Success | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Timeout => {
+                    return Ok(self.reply(entrypoint, &runtime::envelope_of(&record, &self.project)));
+                }
+            };
+            if resumable {
+                match self.executor.resume(run, Some(record.summary.epoch), Arc::clone(&self.project)).await {
+                    Ok(handle) => return self.follow(handle, entrypoint, call).await,
+                    // Somebody was faster: look again.
+                    Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => {}
+                    Err(error) => return Err(Fault::Internal(with_causes(&error))),
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = call.channel.cancelled().cancelled() => return Err(Fault::Internal("cancelled".into())),
+            }
+        }
+    }
+
+    /// Reads a run of this project.
+    async fn record(&self, run: &RunId) -> Result<Option<RunRecord>, Fault> {
+        let (store, id) = (self.executor.store().clone(), run.clone());
+        match blocking(move || store.show(&id)).await? {
+            // Another project's runs are none of this client's business.
+            Ok(record) if record.project_uuid.as_deref() == Some(self.project.manifest.uuid.as_str()) => {
+                Ok(Some(record))
+            }
+            Ok(_) | Err(StoreError::NoSuchRun { .. } | StoreError::Missing { .. }) => Ok(None),
+            Err(error) => Err(Fault::Internal(with_causes(&error))),
+        }
+    }
+}
+
+/// A question that is before the client's person.
+struct Asking {
+    number: u64,
+    withdraw: CancellationToken,
+    outcome: Pin<Box<dyn Future<Output = Outcome> + Send>>,
+}
+
+async fn outcome_of(asking: &mut Option<Asking>) -> Outcome {
+    match asking {
+        Some(asking) => asking.outcome.as_mut().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Names the arguments of a call, whatever order their keys came in.
+fn digest(arguments: &Map<String, Value>) -> String {
+    script::fingerprint("arguments", &Value::Object(arguments.clone()))
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| Fault::Internal(error.to_string()))
 }
 
 fn quoted(names: &[&str]) -> String {
@@ -120,6 +353,8 @@ async fn pass_on(event: RunEvent, call: &Call) {
                 call.channel.log(LogLevel::Warning, line).await;
             }
         }
+        // Handled where the run is followed.
+        RunEvent::Question(_) | RunEvent::Answered { .. } => {}
     }
 }
 
@@ -155,6 +390,9 @@ impl Family for WorkflowServer {
 
     async fn call(&self, call: Call) -> Result<Reply, Fault> {
         let entrypoint = self.entrypoint(&call.tool).await?;
+        if let Some(state) = &call.request_state {
+            return self.retry(state, &entrypoint, &call).await;
+        }
         let arguments = Value::Object(call.arguments.clone());
         let (project, checked) = (Arc::clone(&self.project), entrypoint.clone());
         let prepared =
@@ -177,10 +415,7 @@ impl Family for WorkflowServer {
                 return Err(Fault::Internal(format!("{}; run `workflow-code doctor`", with_causes(&error))));
             }
         };
-        match self.follow(run, &call).await {
-            Some(envelope) => Ok(self.reply(&entrypoint, &envelope)),
-            None => Err(Fault::Internal("the run ended without a result".into())),
-        }
+        self.follow(run, &entrypoint, &call).await
     }
 
     fn crashed(&self, tool: &str) -> Reply {
@@ -204,18 +439,7 @@ impl Family for WorkflowServer {
     async fn read_resource(&self, uri: String) -> Result<Resource, Fault> {
         let missing = || Fault::NotFound(format!("there is no run of this project under `{uri}`"));
         let run: RunId = uri.strip_prefix(RUN_URI).and_then(|id| id.parse().ok()).ok_or_else(missing)?;
-        let store = self.executor.store().clone();
-        let record = tokio::task::spawn_blocking(move || store.show(&run))
-            .await
-            .map_err(|error| Fault::Internal(error.to_string()))?
-            .map_err(|error| match error {
-                store::StoreError::NoSuchRun { .. } | store::StoreError::Missing { .. } => missing(),
-                error => Fault::Internal(with_causes(&error)),
-            })?;
-        // Another project's runs are none of this client's business.
-        if record.project_uuid.as_deref() != Some(self.project.manifest.uuid.as_str()) {
-            return Err(missing());
-        }
+        let record = self.record(&run).await?.ok_or_else(missing)?;
         let text = run_json::result(&record, usize::MAX).to_string();
         Ok(Resource { uri, mime_type: "application/json".into(), text })
     }

@@ -1,1 +1,19 @@
-//! End-to-end tests over the release executable.
+//! End-to-end tests over the release executable, one module a theme.
+//!
+//! They run side by side and on a busy machine: each has a home of its own, waits for conditions and not for times, and
+//! ends with a census of what it started.
+
+mod auth;
+mod bad_input;
+mod cases;
+mod commands;
+mod crash;
+mod doctor;
+mod fixtures;
+mod guided;
+mod patterns;
+mod recorded_clients;
+mod snapshots;
+mod traps;
+mod waiting;
+mod wire;

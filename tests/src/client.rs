@@ -1,6 +1,6 @@
 //! A protocol client that speaks both eras, and sees everything that comes back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::process::ChildStdin;
@@ -55,7 +55,7 @@ impl Answer {
     /// # Panics
     ///
     /// When it is an error.
-    #[must_use]
+    #[track_caller]
     #[expect(clippy::panic, reason = "this is an assertion")]
     pub fn result(self) -> Value {
         match self {
@@ -69,7 +69,7 @@ impl Answer {
     /// # Panics
     ///
     /// When it is a result.
-    #[must_use]
+    #[track_caller]
     #[expect(clippy::panic, reason = "this is an assertion")]
     pub fn error(self) -> Value {
         match self {
@@ -95,6 +95,12 @@ pub struct Client {
     pub elicited: Vec<Value>,
     /// What the opening was answered with.
     pub opened: Value,
+    /// What the server did that the protocol does not allow. [`Self::finish`] wants none.
+    pub broken: Vec<String>,
+    asked: HashSet<String>,
+    cancelled: HashSet<String>,
+    raw: bool,
+    last_progress: HashMap<String, f64>,
 }
 
 /// How long a client waits for anything.
@@ -146,6 +152,11 @@ impl Client {
             notifications: Vec::new(),
             elicited: Vec::new(),
             opened: Value::Null,
+            broken: Vec::new(),
+            asked: HashSet::new(),
+            cancelled: HashSet::new(),
+            raw: false,
+            last_progress: HashMap::new(),
         };
         if let Opening::Legacy(version) = client.options.opening {
             let parameters = json!({
@@ -165,8 +176,13 @@ impl Client {
         self.child.id()
     }
 
-    /// Sends a line as it is.
+    /// Sends a line as it is. From then on an answer with any id is taken for the answer to such a line.
     pub fn send_raw(&mut self, line: &[u8]) {
+        self.raw = true;
+        self.write(line);
+    }
+
+    fn write(&mut self, line: &[u8]) {
         if let Some(stdin) = &mut self.stdin {
             // A server that is gone shows when an answer is waited for.
             let _ = stdin.write_all(line).and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush());
@@ -175,7 +191,7 @@ impl Client {
 
     /// Sends a message.
     pub fn send(&mut self, message: &Value) {
-        self.send_raw(message.to_string().as_bytes());
+        self.write(message.to_string().as_bytes());
     }
 
     /// Sends a notification.
@@ -199,6 +215,7 @@ impl Client {
         }
         let id = json!(self.next_id);
         self.next_id += 1;
+        self.asked.insert(id.to_string());
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }));
         id
     }
@@ -229,19 +246,34 @@ impl Client {
     /// As [`Self::request`].
     #[expect(clippy::panic, reason = "this is an assertion")]
     pub fn wait(&mut self, id: &Value) -> Answer {
-        let deadline = Instant::now() + PATIENCE;
+        match self.wait_until(id, Instant::now() + PATIENCE) {
+            Some(answer) => answer,
+            None => panic!("no answer to {id}; standard error: {}", self.errors()),
+        }
+    }
+
+    /// Waits for the answer to a request until `deadline`, and handles what comes before it.
+    ///
+    /// # Panics
+    ///
+    /// When something comes that is no JSON-RPC message.
+    pub fn wait_until(&mut self, id: &Value, deadline: Instant) -> Option<Answer> {
         loop {
             if let Some(message) = self.answered.remove(&id.to_string()) {
-                return match message.get("error") {
+                return Some(match message.get("error") {
                     Some(error) => Answer::Error(error.clone()),
                     None => Answer::Result(message["result"].clone()),
-                };
+                });
             }
-            match self.next_message(deadline) {
-                Some(message) => self.handle(message),
-                None => panic!("no answer to {id}; standard error: {}", self.errors()),
-            }
+            let message = self.next_message(deadline)?;
+            self.handle(message);
         }
+    }
+
+    /// Takes a request back. From then on its answer would be a fault of the server.
+    pub fn cancel(&mut self, id: &Value) {
+        self.cancelled.insert(id.to_string());
+        self.notify("notifications/cancelled", json!({ "requestId": id, "reason": "tests" }));
     }
 
     /// Returns the next message as it is; `None` when the server has closed its output or time is over.
@@ -265,7 +297,13 @@ impl Client {
     fn handle(&mut self, message: Value) {
         let method = message.get("method").and_then(Value::as_str);
         match (method, message.get("id")) {
+            (Some(method), Some(_)) if self.options.opening == Opening::Modern => {
+                self.broken.push(format!("`{method}` was asked of a client of 2026-07-28"));
+            }
             (Some("elicitation/create"), Some(id)) => {
+                if self.options.capabilities.get("elicitation").is_none() {
+                    self.broken.push("`elicitation/create` came though the client never offered it".into());
+                }
                 self.elicited.push(message["params"].clone());
                 let answer = if self.options.answers.is_empty() {
                     json!({ "action": "cancel" })
@@ -282,10 +320,33 @@ impl Client {
                     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32601, "message": "not offered" } });
                 self.send(&refusal);
             }
-            (Some(_), None) => self.notifications.push(message),
-            (None, id) => {
-                self.answered.insert(id.cloned().unwrap_or_default().to_string(), message);
+            (Some(_), None) => {
+                self.check_progress(&message);
+                self.notifications.push(message);
             }
+            (None, id) => {
+                let id = id.cloned().unwrap_or_default().to_string();
+                if !self.asked.remove(&id) && !self.raw {
+                    self.broken.push(format!("an answer came that nobody waits for: {message}"));
+                }
+                if self.cancelled.contains(&id) {
+                    self.broken.push(format!("the cancelled request {id} was answered: {message}"));
+                }
+                self.answered.insert(id, message);
+            }
+        }
+    }
+
+    fn check_progress(&mut self, message: &Value) {
+        if message["method"] != "notifications/progress" {
+            return;
+        }
+        let parameters = &message["params"];
+        let token = parameters["progressToken"].to_string();
+        let now = parameters["progress"].as_f64().unwrap_or(f64::NAN);
+        let last = self.last_progress.insert(token, now);
+        if now.is_nan() || last.is_some_and(|last| now <= last) {
+            self.broken.push(format!("progress did not grow: {parameters}"));
         }
     }
 
@@ -332,13 +393,15 @@ impl Client {
     ///
     /// # Panics
     ///
-    /// When it has not ended after ten seconds, or its output carried something else than JSON-RPC.
+    /// When it has not ended after ten seconds, its output carried something else than JSON-RPC, or it did what the
+    /// protocol does not allow.
     pub fn finish(mut self) -> (i32, Duration) {
         self.close_input();
         let started = Instant::now();
         let code = self.wait_for_exit();
         let took = started.elapsed();
         self.drain(Duration::from_secs(1));
+        assert!(self.broken.is_empty(), "the protocol was broken: {:#?}", self.broken);
         (code, took)
     }
 

@@ -141,6 +141,21 @@ impl Environment {
         arguments: &[S],
         input: &[u8],
     ) -> std::io::Result<Finished> {
+        self.run_program_within(program, arguments, input, Duration::from_secs(60))
+    }
+
+    /// As [`Self::run_program`], with another limit.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started, or has not ended after `most`.
+    pub fn run_program_within<S: AsRef<OsStr>>(
+        &self,
+        program: impl AsRef<OsStr>,
+        arguments: &[S],
+        input: &[u8],
+        most: Duration,
+    ) -> std::io::Result<Finished> {
         let mut child = self.start(program, arguments)?;
         let mut stdin = child.stdin.take();
         let input = input.to_vec();
@@ -151,7 +166,7 @@ impl Environment {
         });
         let stdout = read_all(child.stdout.take());
         let stderr = read_all(child.stderr.take());
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + most;
         let status = loop {
             if let Some(status) = child.try_wait()? {
                 break status;
@@ -159,7 +174,7 @@ impl Environment {
             if Instant::now() > deadline {
                 process::tree::kill(child.id());
                 let _ = child.wait();
-                return Err(std::io::Error::other("it has not ended after a minute"));
+                return Err(std::io::Error::other(format!("it has not ended after {most:?}")));
             }
             std::thread::park_timeout(Duration::from_millis(2));
         };

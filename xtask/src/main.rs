@@ -1,8 +1,14 @@
 //! The tasks of this repository. `cargo xtask --help` lists them.
-#![expect(clippy::print_stdout, reason = "tasks speak to whoever runs them")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tasks speak to whoever runs them")]
 
+mod bench;
+mod clients;
+mod conformance;
+mod install;
+mod record;
 mod run;
 mod shell;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -21,19 +27,29 @@ struct Tasks {
 enum Task {
     /// Build, register the sample project, make one real call and show what was recorded
     Run,
+    /// Kill processes at random moments, and look whether anything was lost or done twice
+    Soak(soak::Options),
     /// Format, lints and every test; what CI runs
     Test(test::Options),
+    /// Measure starts, calls, memory and queries, beside a bare server and an empty process
+    Bench(bench::Options),
+    /// Stand between a client and its server, and keep what the client says
+    #[command(hide = true)]
+    Record(record::Options),
 }
 
 fn main() -> ExitCode {
     let outcome = match Tasks::parse().task {
         Task::Run => run::run(),
+        Task::Soak(options) => soak::run(&options),
         Task::Test(options) => test::run(&options),
+        Task::Bench(options) => bench::run(&options),
+        Task::Record(options) => record::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            println!("error: {message}");
+            eprintln!("error: {message}");
             ExitCode::FAILURE
         }
     }

@@ -38,7 +38,12 @@ pub(crate) fn run() -> Outcome {
 fn command(environment: &Environment, arguments: &[&str]) -> Outcome<Value> {
     let finished = environment.run(arguments).map_err(|error| error.to_string())?;
     if finished.code != 0 {
-        return Err(format!("`workflow-code {}` ended with {}: {}", arguments.join(" "), finished.code, finished.stderr));
+        return Err(format!(
+            "`workflow-code {}` ended with {}: {}",
+            arguments.join(" "),
+            finished.code,
+            finished.stderr
+        ));
     }
     Ok(finished.json())
 }

@@ -25,19 +25,36 @@ pub(crate) fn executable() -> PathBuf {
 
 /// Runs a program in the repository's root and fails when it does.
 pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
-    let shown: Vec<String> = arguments.iter().map(|one| one.as_ref().to_string_lossy().into_owned()).collect();
-    println!("$ {program} {}", shown.join(" "));
+    run_in(&root(), program, arguments)
+}
+
+/// As [`run`], in another folder.
+pub(crate) fn run_in<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S]) -> Outcome {
+    let shown = shown(arguments);
+    println!("$ {program} {shown}");
     let started = Instant::now();
+    start(folder, program, arguments)?;
+    println!("  {:.1} s", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// As [`run`], and prints nothing of its own: for tasks whose output is read by programs.
+pub(crate) fn run_quietly<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
+    start(&root(), program, arguments)
+}
+
+fn start<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S]) -> Outcome {
     #[expect(clippy::disallowed_methods, reason = "a task's output belongs on the terminal, untouched")]
-    let status = std::process::Command::new(program).args(arguments).current_dir(root()).status();
+    let status = std::process::Command::new(program).args(arguments).current_dir(folder).status();
     match status {
-        Ok(status) if status.success() => {
-            println!("  {:.1} s", started.elapsed().as_secs_f64());
-            Ok(())
-        }
-        Ok(status) => Err(format!("`{program} {}` ended with {status}", shown.join(" "))),
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{program} {}` ended with {status}", shown(arguments))),
         Err(error) => Err(format!("`{program}` could not be started: {error}")),
     }
+}
+
+fn shown<S: AsRef<OsStr>>(arguments: &[S]) -> String {
+    arguments.iter().map(|one| one.as_ref().to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 /// Builds the release executable.

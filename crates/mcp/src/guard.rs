@@ -11,19 +11,21 @@
 //! | no JSON, a batch, an unusable id | ignored, or answered without id | -32700 or -32600 |
 //! | an id that is in flight already | the first answer is lost | the second is refused with -32600 |
 //! | a request before any opening | an error that names one way in | -32602 naming both |
+//! | requests of a client that does not read | taken in without end | wait in the client's pipe |
+//! | a method that 2026-07-28 has not, in a request of that revision | served as before | -32601 |
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::lines::{Line, Output, OutputClosed};
-use crate::message::{self, BadLine, INVALID_PARAMS, INVALID_REQUEST, Kind, Message};
+use crate::message::{self, BadLine, INVALID_PARAMS, INVALID_REQUEST, Kind, METHOD_NOT_FOUND, Message};
 
 /// `_meta` key under which a request of 2026-07-28 names its protocol revision.
 pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -86,10 +88,16 @@ impl Guard {
             }
         }
         let (kind, id) = (message.kind, message.id());
+        let odd_params = message.value.get("params").is_some_and(|params| !params.is_object());
+        let method = message.method().to_owned();
         match serde_json::from_value(message.value) {
             Ok(parsed) => Ok(Some(parsed)),
             Err(error) if kind == Kind::Request => {
                 self.in_flight.remove(&id.to_string());
+                if odd_params {
+                    let message = format!("the parameters of `{method}` must be an object");
+                    return Err(BadLine { id, code: INVALID_PARAMS, message });
+                }
                 Err(BadLine { id, code: INVALID_REQUEST, message: format!("Invalid request: {error}") })
             }
             Err(error) => {
@@ -102,6 +110,15 @@ impl Guard {
     fn check_opening(&mut self, message: &Message) -> Result<(), BadLine> {
         let method = message.method();
         let modern = message.meta(META_VERSION).is_some();
+        let newest =
+            message.meta(META_VERSION).is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str());
+        if newest && is_removed_method(method) {
+            return Err(BadLine {
+                id: message.id(),
+                code: METHOD_NOT_FOUND,
+                message: format!("there is no method `{method}` in the revision that this request names"),
+            });
+        }
         if !self.opened && !modern && !matches!(method, "initialize" | "ping" | "server/discover") {
             return Err(BadLine {
                 id: message.id(),
@@ -151,6 +168,8 @@ impl Transport<RoleServer> for Guard {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            // Not to be taken in: what could not be answered. A closed output has raised `gone` already.
+            let _ = self.output.room().await;
             let Some(line) = self.lines.recv().await else {
                 self.gone.cancel();
                 return None;
@@ -195,7 +214,66 @@ pub(crate) fn is_known_method(method: &str) -> bool {
     )
 }
 
+/// Tells whether a method went with the revision 2026-07-28 (its changelog, "Removed").
+fn is_removed_method(method: &str) -> bool {
+    matches!(method, "initialize" | "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe")
+}
+
 /// Reads `params` of a request by hand, for what the library's types do not carry.
 pub(crate) fn value_of<T: serde::Serialize>(value: &T) -> Value {
     serde_json::to_value(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Write};
+    use std::os::fd::OwnedFd;
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::lines;
+
+    /// Sends lines through a guard; returns the methods it passed on and what it answered itself.
+    async fn guarded(said: &[Value]) -> (Vec<String>, Vec<Value>) {
+        let (input, mut client) = std::io::pipe().expect("a pipe");
+        let (mut answers, output) = std::io::pipe().expect("a pipe");
+        for message in said {
+            client.write_all(format!("{message}\n").as_bytes()).expect("writes");
+        }
+        drop(client);
+        let gone = CancellationToken::new();
+        let lines = lines::read(File::from(OwnedFd::from(input)), 1024).expect("a thread");
+        let (output, thread) = lines::write(File::from(OwnedFd::from(output)), gone.clone()).expect("a thread");
+        let mut guard = Guard::new(lines, output, gone, 1024, 100);
+        let mut passed = Vec::new();
+        while let Some(message) = guard.receive().await {
+            let message = serde_json::to_value(&message).expect("JSON");
+            passed.push(message["method"].as_str().unwrap_or_default().to_owned());
+        }
+        drop(guard);
+        thread.finish(Duration::from_secs(5));
+        let mut text = String::new();
+        answers.read_to_string(&mut text).expect("reads");
+        (passed, text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+    }
+
+    #[tokio::test]
+    async fn what_a_revision_removed_is_unknown_in_its_requests_and_known_in_others() {
+        let modern = json!({ META_VERSION: "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} });
+        let removed = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+        let said: Vec<Value> = removed
+            .iter()
+            .map(|method| json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": { "_meta": modern } }))
+            .chain([json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })])
+            .collect();
+        let (passed, answers) = guarded(&said).await;
+        assert_eq!(passed, ["ping"]);
+        let answered: Vec<_> = answers.iter().map(|answer| (&answer["id"], &answer["error"]["code"])).collect();
+        let code = json!(METHOD_NOT_FOUND);
+        let ids = removed.map(Value::from);
+        assert_eq!(answered, ids.iter().map(|id| (id, &code)).collect::<Vec<_>>());
+    }
 }

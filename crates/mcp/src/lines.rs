@@ -31,22 +31,57 @@ const WAITING_LINES: usize = 64;
 /// Messages waiting to be written; past it senders wait.
 const WAITING_MESSAGES: usize = 256;
 
-/// Starts reading lines of at most `limit` bytes from `input`. The channel closes at the end of input.
+/// How long a peer that has closed its end may keep us from seeing it, because it does not read what is still to be
+/// written. An opening waits for a second at most, and must not be taken for this.
+const STUCK: Duration = Duration::from_millis(1_500);
+
+/// Starts reading lines of at most `limit` bytes from `input`. The channel closes at the end of input. Raises `gone`
+/// when the input has ended and nobody gets round to the channel, since what came before cannot be answered.
 ///
 /// # Errors
 ///
 /// When no thread can be started.
-pub fn read(input: File, limit: usize) -> io::Result<mpsc::Receiver<Line>> {
+pub fn read(input: File, limit: usize, gone: CancellationToken) -> io::Result<mpsc::Receiver<Line>> {
     let (sender, receiver) = mpsc::channel(WAITING_LINES);
     std::thread::Builder::new().name("protocol-input".into()).stack_size(128 * 1024).spawn(move || {
         let mut input = BufReader::with_capacity(64 * 1024, input);
         while let Ok(Some(line)) = next_line(&mut input, limit) {
-            if sender.blocking_send(line).is_err() {
-                break;
+            if !hand_over(&sender, line, input.get_ref(), &gone) {
+                return;
             }
+        }
+        drop(sender);
+        let ended = Instant::now();
+        while !gone.is_cancelled() {
+            if ended.elapsed() > STUCK {
+                gone.cancel();
+            }
+            std::thread::park_timeout(Duration::from_millis(10));
         }
     })?;
     Ok(receiver)
+}
+
+/// Waits for room and hands a line over; false when nobody wants it any more.
+fn hand_over(sender: &mpsc::Sender<Line>, mut line: Line, input: &File, gone: &CancellationToken) -> bool {
+    let began = Instant::now();
+    loop {
+        line = match sender.try_send(line) {
+            Ok(()) => return true,
+            Err(mpsc::error::TrySendError::Closed(_)) => return false,
+            Err(mpsc::error::TrySendError::Full(line)) => line,
+        };
+        let waited = began.elapsed();
+        if waited > STUCK && process::standard_streams::hung_up(input) {
+            gone.cancel();
+            return false;
+        }
+        std::thread::park_timeout(if waited < STUCK / 10 {
+            Duration::from_micros(200)
+        } else {
+            Duration::from_millis(10)
+        });
+    }
 }
 
 /// Reads one line; `None` at the end. A last line without an end counts.
@@ -124,6 +159,16 @@ pub fn write(output: File, gone: CancellationToken) -> io::Result<(Output, Outpu
 }
 
 impl Output {
+    /// Waits until there is room for a message, behind all that are being sent. Whoever takes requests in asks first,
+    /// so that a peer that asks and does not read fills its pipe and not our memory.
+    ///
+    /// # Errors
+    ///
+    /// When the peer does not read any more.
+    pub async fn room(&self) -> Result<(), OutputClosed> {
+        self.sender.reserve().await.map(drop).map_err(|_| OutputClosed)
+    }
+
     /// Sends a message; `line` is compact JSON without an end of line.
     ///
     /// # Errors
@@ -155,6 +200,53 @@ impl OutputThread {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn pipe() -> (File, File) {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        (File::from(std::os::fd::OwnedFd::from(reader)), File::from(std::os::fd::OwnedFd::from(writer)))
+    }
+
+    fn wait_until_cancelled(token: &CancellationToken) {
+        let began = Instant::now();
+        while !token.is_cancelled() {
+            assert!(began.elapsed() < Duration::from_secs(20), "nobody noticed the end");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn the_end_is_told_though_nobody_takes_the_lines() {
+        for count in [0, 1, WAITING_LINES * 4] {
+            let (reader, mut writer) = pipe();
+            let gone = CancellationToken::new();
+            let lines = read(reader, 100, gone.clone()).expect("a thread");
+            writer.write_all(&b"line\n".repeat(count)).expect("a pipe takes this much");
+            assert!(!gone.is_cancelled());
+            drop(writer);
+            wait_until_cancelled(&gone);
+            drop(lines);
+        }
+    }
+
+    #[test]
+    fn a_slow_taker_gets_every_line_in_order() {
+        let (reader, mut writer) = pipe();
+        let gone = CancellationToken::new();
+        let mut lines = read(reader, 100, gone.clone()).expect("a thread");
+        let sender = std::thread::spawn(move || {
+            for number in 0..1_000 {
+                writeln!(writer, "{number}").expect("it is read");
+            }
+        });
+        for number in 0..1_000 {
+            let line = lines.blocking_recv().expect("a line");
+            assert_eq!(line, Line::Whole(number.to_string().into_bytes()));
+        }
+        assert_eq!(lines.blocking_recv(), None);
+        sender.join().expect("it has written all");
+        assert!(!gone.is_cancelled(), "whoever reads on learns of the end by reading");
+        gone.cancel();
+    }
 
     fn lines(text: &[u8], limit: usize) -> Vec<Line> {
         let mut input = BufReader::with_capacity(4, text);

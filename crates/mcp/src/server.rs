@@ -42,16 +42,24 @@ pub async fn serve<F: Family>(
     streams: ProtocolStreams,
     gone: CancellationToken,
 ) -> std::io::Result<()> {
-    let lines = lines::read(streams.input, Limits::LINE_BYTES)?;
+    let lines = lines::read(streams.input, Limits::LINE_BYTES, gone.clone())?;
     let (output, thread) = lines::write(streams.output, gone.clone())?;
     let guard = Guard::new(lines, output.clone(), gone.clone(), Limits::LINE_BYTES, Limits::JSON_DEPTH);
     let server = Server::new(family, gone.clone());
     tokio::select! {
         running = server.serve_with_ct(guard, gone.clone()) => match running {
             Ok(running) => {
-                // Ends when the input does, or `gone` is raised.
-                if let Err(error) = running.waiting().await {
-                    tracing::error!(%error, "the protocol task failed");
+                // Ends when the input does, or `gone` is raised; and then within a moment, though the library would
+                // wait for seconds for what a client does not read.
+                let late = async {
+                    gone.cancelled().await;
+                    tokio::time::sleep(LAST_WORDS).await;
+                };
+                tokio::select! {
+                    ended = running.waiting() => if let Err(error) = ended {
+                        tracing::error!(%error, "the protocol task failed");
+                    },
+                    () = late => tracing::debug!("the client did not take what was still to be said"),
                 }
             }
             Err(error) => tracing::debug!(%error, "the client went away before it opened the connection"),
@@ -123,6 +131,9 @@ impl<F: Family> ServerHandler for Server<F> {
         let mut capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         // Clients up to 2025-11-25 set a log level when they connect, and fail when they cannot.
         capabilities.logging = Some(Default::default());
+        if self.family.offers_prompts() {
+            capabilities.prompts = Some(Default::default());
+        }
         let mut info = ServerConfig::new(capabilities);
         info.server_info = self.implementation();
         info
@@ -207,6 +218,13 @@ impl<F: Family> ServerHandler for Server<F> {
                 result.meta = self.result_meta(era);
                 CallToolResponse::Complete(result)
             }
+            Reply::Plain { texts, structured, is_error } => {
+                let mut result = CallToolResult::success(texts.into_iter().map(ContentBlock::text).collect());
+                result.structured_content = structured;
+                result.is_error = Some(is_error);
+                result.meta = self.result_meta(era);
+                CallToolResponse::Complete(result)
+            }
             Reply::InputRequired { requests, state } => {
                 let mut result = InputRequiredResult::from_request_state(state);
                 result.input_requests = Some(wire_requests(requests)?);
@@ -247,7 +265,16 @@ impl<F: Family> ServerHandler for Server<F> {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let era = era(&context);
-        let resource = self.family.read_resource(request.uri).await.map_err(|fault| error_data(fault, era))?;
+        let uri = request.uri.clone();
+        let resource = self.family.read_resource(request.uri).await.map_err(|fault| {
+            let missing = matches!(fault, Fault::NotFound(_));
+            let mut error = error_data(fault, era);
+            if missing {
+                // The protocol has errors name the resource that is not there.
+                error.data = Some(serde_json::json!({ "uri": uri }));
+            }
+            error
+        })?;
         let contents = ResourceContents::text(resource.text, resource.uri).with_mime_type(resource.mime_type);
         let mut result = ReadResourceResult::new(vec![contents]);
         result.meta = self.result_meta(era);
@@ -257,8 +284,9 @@ impl<F: Family> ServerHandler for Server<F> {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        in_older_era(&context, "logging/setLevel")?;
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
     }
@@ -325,6 +353,16 @@ fn era(context: &RequestContext<RoleServer>) -> Era {
     }
 }
 
+/// Refuses a method that 2026-07-28 has taken away.
+fn in_older_era(context: &RequestContext<RoleServer>, method: &str) -> Result<(), ErrorData> {
+    match era(context) {
+        Era::Legacy => Ok(()),
+        Era::Modern => {
+            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("2026-07-28 has no method `{method}`"), None))
+        }
+    }
+}
+
 fn caller(context: &RequestContext<RoleServer>, era: Era) -> Caller {
     let client = context.client_info();
     let elicitation = context
@@ -332,6 +370,7 @@ fn caller(context: &RequestContext<RoleServer>, era: Era) -> Caller {
         .and_then(|capabilities| capabilities.elicitation)
         // An empty capability means forms; one that names only `url` does not.
         .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none());
+    let roots = context.client_capabilities().is_some_and(|capabilities| capabilities.roots.is_some());
     Caller {
         client: ClientInfo {
             name: client.as_ref().map(|client| client.name.clone()).unwrap_or_default(),
@@ -340,6 +379,7 @@ fn caller(context: &RequestContext<RoleServer>, era: Era) -> Caller {
         },
         era,
         elicitation,
+        roots,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run's states, and the one function that moves between them.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Where a run stands. Everything that changes a run goes through [`RunStatus::check_transition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -203,7 +204,7 @@ pub struct ClientInfo {
 }
 
 /// The options a run was started with that must be the same when another process continues it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LaunchOptions {
     /// The project's folder, absolute.
@@ -218,12 +219,24 @@ pub struct LaunchOptions {
     pub persistent_value_store_dir: String,
     /// Files that runs create.
     pub file_create_store_dir: String,
+    /// Where the window keeps the connection's login, if an option said so.
+    pub desktop_config_dir: Option<String>,
+    /// Where `auth login` keeps the connection's login, if an option said so.
+    pub auth_dir: Option<String>,
     /// Programs that `exec` may start unasked, from the command line.
     pub allow_exec: Vec<String>,
     /// Related projects bound on the command line, as `ALIAS=DIR`.
     pub related_projects: Vec<String>,
     /// The profile whose registry the run belongs to, if it does to one.
     pub profile: Option<String>,
+    /// The entrypoint as it was declared when the run started.
+    pub entrypoint: Option<crate::Entrypoint>,
+    /// The input with defaults filled in and files imported.
+    pub prepared_input: Value,
+    /// Where chance starts, 128 bits in hexadecimal.
+    pub seed: String,
+    /// Where the run's clock starts.
+    pub clock: crate::TimestampMs,
 }
 
 #[cfg(test)]

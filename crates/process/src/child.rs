@@ -67,7 +67,11 @@ impl Spec {
             Input::Pipe => Stdio::piped(),
         });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        own_session(&mut command, self.dies_with_parent);
+        if self.only_group {
+            own_group(&mut command);
+        } else {
+            own_session(&mut command, self.dies_with_parent);
+        }
         command
     }
 
@@ -94,6 +98,15 @@ impl Spec {
         tokio::process::Command::from(self.command()).spawn().map_err(|source| self.error(source))
     }
 }
+
+/// Gives the child a process group of its own. The standard library sees to the signals that programs expect.
+#[cfg(unix)]
+fn own_group(command: &mut std::process::Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn own_group(_command: &mut std::process::Command) {}
 
 /// Gives the child a session of its own and the signal state that programs expect.
 #[cfg(unix)]

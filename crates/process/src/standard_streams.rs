@@ -61,3 +61,46 @@ pub fn stderr_has_room() -> bool {
         true
     }
 }
+
+/// Tells whether the other end of `input` was closed, also while bytes are left to be read.
+#[must_use]
+pub fn hung_up(input: &File) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let mut descriptors = [PollFd::new(input, PollFlags::RDHUP)];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let gone = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+        matches!(poll(&mut descriptors, Some(&at_once)), Ok(1)) && descriptors[0].revents().intersects(gone)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = input;
+        false
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_closed_pipe_is_seen_though_bytes_are_left() {
+        let (reader, writer) = rustix::pipe::pipe().expect("a pipe");
+        let (reader, mut writer) = (File::from(reader), File::from(writer));
+        writer.write_all(b"left").expect("room");
+        assert!(!hung_up(&reader));
+        drop(writer);
+        assert!(hung_up(&reader));
+    }
+
+    #[test]
+    fn a_socket_whose_peer_writes_no_more_is_seen() {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().expect("sockets");
+        let ours = File::from(std::os::fd::OwnedFd::from(ours));
+        assert!(!hung_up(&ours));
+        theirs.shutdown(std::net::Shutdown::Write).expect("it is open");
+        assert!(hung_up(&ours));
+    }
+}

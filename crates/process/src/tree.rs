@@ -25,7 +25,7 @@ const LONGEST_WALK: Duration = Duration::from_secs(2);
 /// Lists the living descendants of `root`, children before grandchildren.
 #[must_use]
 pub fn descendants(root: u32) -> Vec<ProcessFacts> {
-    if children(root).is_some_and(|children| children.is_empty()) {
+    if root == std::process::id() && is_childless() || children(root).is_some_and(|children| children.is_empty()) {
         return Vec::new();
     }
     let mut children: HashMap<u32, Vec<ProcessFacts>> = HashMap::new();
@@ -42,6 +42,20 @@ pub fn descendants(root: u32) -> Vec<ProcessFacts> {
     }
     found.retain(|process| !process.zombie);
     found
+}
+
+/// Tells whether this process certainly has no child, not even one to be reaped. Asks the system once and leaves
+/// `/proc` alone: what is read there of a process that ends soon is in the way of whoever reaps it.
+#[cfg(unix)]
+pub(crate) fn is_childless() -> bool {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::All, look).is_err_and(|error| error == rustix::io::Errno::CHILD)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_childless() -> bool {
+    false
 }
 
 /// Lists the children of a process from a few small files instead of all of `/proc`; `None` where the kernel does not
@@ -176,6 +190,33 @@ mod tests {
             wait_until("the end of an orphan", || proc_info::facts(pid).is_none_or(|facts| facts.zombie));
         }
         assert!(proc_info::facts(std::process::id()).is_some());
+    }
+
+    #[test]
+    fn a_child_counts_until_it_is_reaped() {
+        let _alone = alone();
+        assert!(is_childless());
+        let mut child = python("pass");
+        wait_until("its end", || proc_info::facts(child.id()).is_some_and(|facts| facts.zombie));
+        assert!(!is_childless());
+        child.wait().expect("reaped");
+        assert!(is_childless());
+    }
+
+    #[test]
+    fn a_group_of_its_own_can_be_had_without_a_session() {
+        let _alone = alone();
+        let environment = [("PATH", "/usr/local/bin:/usr/bin:/bin")].map(|(name, value)| (name.into(), value.into()));
+        let mut child = Spec::new("python3")
+            .arguments(["-c", "import os; print(os.getpgid(0) == os.getpid(), os.getsid(0) == os.getpid())"])
+            .environment(environment.into())
+            .only_group()
+            .spawn_blocking()
+            .expect("python3 starts");
+        let mut text = String::new();
+        child.stdout.take().expect("a pipe").read_to_string(&mut text).expect("reads");
+        child.wait().expect("reaped");
+        assert_eq!(text.trim(), "True False");
     }
 
     #[test]

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use model::{LaunchOptions, ProjectId};
 use project::{EnvFile, ManagedFiles, Manifest};
+
+use crate::connection::ConnectionSource;
 
 /// The environment of this process, as it was handed to us.
 pub type ProcessEnvironment = HashMap<OsString, OsString>;
@@ -38,8 +41,12 @@ pub struct Project {
     pub folders: Folders,
     /// The environment of this process.
     pub environment: ProcessEnvironment,
-    /// The saved connection as environment variables for command entrypoints.
-    pub connection: Vec<(String, String)>,
+    /// Finds the server that its runs may talk to.
+    pub connection: Option<Arc<dyn ConnectionSource>>,
+    /// Where the window keeps the connection's login, if an option said so.
+    pub desktop_config_dir: Option<PathBuf>,
+    /// Where `auth login` keeps it, if an option said so.
+    pub auth_dir: Option<PathBuf>,
     /// Programs that `exec` may start unasked.
     pub allow_exec: Vec<String>,
     /// Related projects bound on the command line, `ALIAS=DIR`.
@@ -69,6 +76,9 @@ impl Project {
             allow_exec: self.allow_exec.clone(),
             related_projects: self.related.clone(),
             profile: self.profile.clone(),
+            desktop_config_dir: self.desktop_config_dir.as_ref().map(text),
+            auth_dir: self.auth_dir.as_ref().map(text),
+            ..LaunchOptions::default()
         }
     }
 

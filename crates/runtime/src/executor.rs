@@ -6,18 +6,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use model::{CancelReason, ClientInfo, Entrypoint, Envelope, Limits, Origin, RunId, StructureReport};
+use model::{CancelReason, ClientInfo, Entrypoint, Envelope, ErrorCode, Limits, Origin, RunId, StructureReport};
 use project::cache::StructureCache;
 use project::{Faults, Manifest};
 use serde_json::{Map, Value};
-use store::{FirstStatus, NewRun, Owner, RunProject, Store, StoreError};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use store::{FirstStatus, Lease, NewAnswer, NewRun, Owner, RunProject, Store, StoreError};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::context::Project;
-use crate::run::{Drive, RunEvent};
+use crate::host_calls::HostContext;
+use crate::resume::{ResumeError, take_up};
+use crate::run::{Drive, Past, RunEvent};
 use crate::supervisor::{WorkerImage, Workers};
+
+/// Related runs at a time. Their depth is limited, and each has a parent that holds a place.
+const CHILDREN: usize = 1_000;
 
 /// How often a process looks whether somebody outside wants one of its runs cancelled.
 const WATCH: Duration = Duration::from_millis(100);
@@ -35,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) workers: Workers,
     pub(crate) owner: Owner,
     places: Arc<Semaphore>,
+    /// For related runs, which use their parents' places.
+    child_places: Arc<Semaphore>,
     queued: AtomicUsize,
     running: Mutex<HashMap<RunId, CancelSwitch>>,
     tasks: TaskTracker,
@@ -61,6 +68,15 @@ impl CancelSwitch {
     }
 }
 
+/// What whoever listens to a run tells it.
+#[derive(Debug)]
+pub(crate) struct Commands {
+    /// Nobody here can answer.
+    pub(crate) park: mpsc::UnboundedReceiver<ErrorCode>,
+    /// Somebody here has answered: look at once.
+    pub(crate) answered: Arc<Notify>,
+}
+
 /// A run to be started. Made by [`Executor::prepare`], which has checked the input.
 #[derive(Debug, Clone)]
 pub struct RunRequest {
@@ -80,6 +96,8 @@ pub struct RunRequest {
     pub client: Option<ClientInfo>,
     /// The run that starts it.
     pub parent: Option<RunId>,
+    /// Project and entrypoint of every run above it and of itself, as `UUID/entrypoint`.
+    pub(crate) ancestry: Vec<String>,
 }
 
 /// A run that was taken in.
@@ -92,9 +110,31 @@ pub struct RunHandle {
     /// Its end.
     pub result: oneshot::Receiver<Envelope>,
     cancel: CancelSwitch,
+    park: mpsc::UnboundedSender<ErrorCode>,
+    answered: Arc<Notify>,
+    store: Store,
 }
 
 impl RunHandle {
+    /// Answers a question of the run, if nobody has before.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::AlreadyAnswered`] says who was first.
+    pub async fn answer(&self, question: u64, answer: NewAnswer) -> Result<(), StoreError> {
+        let Some(run) = self.run_id.clone() else { return Ok(()) };
+        let store = self.store.clone();
+        blocking(move || store.answer(&run, question, &answer)).await?;
+        self.answered.notify_one();
+        Ok(())
+    }
+
+    /// Says that nobody here can answer the open question, and why: the run stays waiting, for whoever answers it from
+    /// anywhere, and its result is `interaction_required`.
+    pub fn park(&self, why: ErrorCode) {
+        let _ = self.park.send(why);
+    }
+
     /// Asks the run to end. Does nothing to one that has.
     pub fn cancel(&self, reason: CancelReason) {
         self.cancel.cancel(reason);
@@ -140,6 +180,7 @@ impl Executor {
                 workers: Workers::default(),
                 owner: Owner::current(),
                 places: Arc::new(Semaphore::new(most.max(1))),
+                child_places: Arc::new(Semaphore::new(CHILDREN)),
                 queued: AtomicUsize::new(0),
                 running: Mutex::default(),
                 tasks: TaskTracker::new(),
@@ -188,7 +229,12 @@ impl Executor {
     /// # Errors
     ///
     /// Every fault of the input. No run began.
-    pub fn prepare(project: &Arc<Project>, entrypoint: &Entrypoint, raw_input: Value, origin: Origin) -> Result<RunRequest, Faults> {
+    pub fn prepare(
+        project: &Arc<Project>,
+        entrypoint: &Entrypoint,
+        raw_input: Value,
+        origin: Origin,
+    ) -> Result<RunRequest, Faults> {
         let mut input = project::check_call(entrypoint, &raw_input)?;
         let files = project.managed_files();
         files.import_all(&entrypoint.params, &mut input)?;
@@ -203,6 +249,7 @@ impl Executor {
             origin,
             client: None,
             parent: None,
+            ancestry: vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)],
         })
     }
 
@@ -212,12 +259,38 @@ impl Executor {
     ///
     /// [`StartError::Busy`] when too many wait, or that it could not be recorded.
     pub async fn start(&self, request: RunRequest) -> Result<RunHandle, StartError> {
+        let place = Arc::clone(&self.shared.places).try_acquire_owned().ok();
+        self.start_in(request, place).await
+    }
+
+    /// Takes a related run in. It needs no place of its own, since its parent does nothing but wait for it.
+    pub(crate) async fn start_child(&self, request: RunRequest) -> Result<RunHandle, StartError> {
+        let place = Arc::clone(&self.shared.child_places).try_acquire_owned().ok();
+        self.start_in(request, place).await
+    }
+
+    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared) }
+    }
+
+    async fn start_in(
+        &self,
+        request: RunRequest,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> Result<RunHandle, StartError> {
         let shared = &self.shared;
-        let place = Arc::clone(&shared.places).try_acquire_owned().ok();
         if place.is_none() && shared.queued.fetch_add(1, Ordering::SeqCst) >= Limits::QUEUED_CALLS {
             shared.queued.fetch_sub(1, Ordering::SeqCst);
             return Err(StartError::Busy);
         }
+        // `.env` and the saved logins are files.
+        let project = Arc::clone(&request.project);
+        let host = blocking(move || HostContext::new(&project, None)).await;
+        let mut launch = request.project.launch_options();
+        launch.entrypoint = Some(request.entrypoint.clone());
+        launch.prepared_input = Value::Object(request.input.clone());
+        launch.seed = format!("{:032x}", host.seed);
+        launch.clock = host.started_at;
         let new = NewRun {
             project: run_project(&request.project),
             entrypoint_id: request.entrypoint.id.clone(),
@@ -228,10 +301,10 @@ impl Executor {
             cli_args: request.cli_args.clone(),
             parent: request.parent.clone(),
             owner: shared.owner.clone(),
-            launch: request.project.launch_options(),
+            launch,
             status: if place.is_some() { FirstStatus::Running } else { FirstStatus::Queued },
         };
-        let drive = Drive::new(Arc::clone(shared), request);
+        let drive = Drive::new(Arc::clone(shared), request, host, Past::default());
         let store = drive.store();
         let created = blocking(move || store.create_run(&new)).await;
         let lease = match created {
@@ -243,17 +316,76 @@ impl Executor {
                 return Err(error.into());
             }
         };
+        Ok(self.launch(drive, lease, place))
+    }
+
+    /// Takes a run up again that waits, was interrupted, or whose client went away, and sees it through from where it
+    /// was: under the same id, with the code and the input it was started with.
+    ///
+    /// `seen` is the epoch the caller has looked at, so that of several callers only one gets the run.
+    ///
+    /// # Errors
+    ///
+    /// That another process has it, that it has ended, or that what it needs cannot be read.
+    pub async fn resume(
+        &self,
+        run: &RunId,
+        seen: Option<u64>,
+        project: Arc<Project>,
+    ) -> Result<RunHandle, ResumeError> {
+        self.resume_in(&self.shared.places, run, seen, project).await
+    }
+
+    /// The same for a related run, which uses its parent's place.
+    pub(crate) async fn resume_child(
+        &self,
+        run: &RunId,
+        seen: Option<u64>,
+        project: Arc<Project>,
+    ) -> Result<RunHandle, ResumeError> {
+        self.resume_in(&self.shared.child_places, run, seen, project).await
+    }
+
+    async fn resume_in(
+        &self,
+        places: &Arc<Semaphore>,
+        run: &RunId,
+        seen: Option<u64>,
+        project: Arc<Project>,
+    ) -> Result<RunHandle, ResumeError> {
+        let shared = &self.shared;
+        let (store, id, owner) = (shared.store.clone(), run.clone(), shared.owner.clone());
+        let (lease, request, host, past) = blocking(move || {
+            let taken = store.take_over(&id, &owner, seen)?;
+            take_up(&store, &taken.lease, project).map(|(request, host, past)| (taken.lease, request, host, past))
+        })
+        .await?;
+        let drive = Drive::new(Arc::clone(shared), request, host, past);
+        let place = Arc::clone(places).try_acquire_owned().ok();
+        if place.is_none() {
+            shared.queued.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(self.launch(drive, lease, place))
+    }
+
+    /// Has a recorded run driven by a task of its own.
+    fn launch(&self, drive: Drive, lease: Lease, place: Option<OwnedSemaphorePermit>) -> RunHandle {
+        let shared = &self.shared;
         let run_id = lease.run().clone();
         let (events, receiver) = mpsc::channel(crate::run::WAITING_EVENTS);
         let (sender, result) = oneshot::channel();
         let cancel = CancelSwitch::default();
+        let (park, parked) = mpsc::unbounded_channel();
+        let answered = Arc::new(Notify::new());
+        let commands = Commands { park: parked, answered: Arc::clone(&answered) };
+        let store = drive.store();
         self.watch(&run_id, &cancel);
         let task = shared.clone();
         let switch = cancel.clone();
         let id = run_id.clone();
         shared.tasks.spawn(async move {
             let envelope = match place {
-                Some(place) => drive.run(lease, place, events, switch).await,
+                Some(place) => drive.run(lease, place, events, switch, commands).await,
                 None => {
                     let waited = tokio::select! {
                         place = Arc::clone(&task.places).acquire_owned() => place.ok(),
@@ -262,7 +394,7 @@ impl Executor {
                     };
                     task.queued.fetch_sub(1, Ordering::SeqCst);
                     match waited {
-                        Some(place) => drive.run(lease, place, events, switch).await,
+                        Some(place) => drive.run(lease, place, events, switch, commands).await,
                         None => drive.cancelled_in_queue(lease, switch).await,
                     }
                 }
@@ -271,7 +403,7 @@ impl Executor {
             // Nobody may be listening any more.
             let _ = sender.send(envelope);
         });
-        Ok(RunHandle { run_id: Some(run_id), events: receiver, result, cancel })
+        RunHandle { run_id: Some(run_id), events: receiver, result, cancel, park, answered, store }
     }
 
     /// Has a run's wish to be cancelled, uttered by another process, looked for. One task looks for all runs, and only
@@ -301,7 +433,8 @@ impl Shared {
     async fn look_for_signals(self: Arc<Self>) {
         loop {
             tokio::time::sleep(WATCH).await;
-            let runs: Vec<RunId> = self.running.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
+            let runs: Vec<RunId> =
+                self.running.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
             if runs.is_empty() {
                 // The next run starts another look-out, under the same lock that saw it empty.
                 return;

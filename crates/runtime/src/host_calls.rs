@@ -4,16 +4,17 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use model::{CreatedFile, IdSource, Limits, RunId, SystemIds, TimestampMs};
+use model::{CreatedFile, Form, IdSource, Limits, ParamType, RunId, SystemIds, TimestampMs};
 use project::{EnvFile, FileError, FileRef, ManagedFiles};
 use script::{CallKind, HostError};
 use serde_json::{Value, json};
 use store::{DataStore, Masker, NewKnowledge, StoreError, StoreOptions};
 
+use crate::connection::{Connection, ConnectionSource};
 use crate::context::Project;
 
 /// Keys that `kv.list` gives at most.
@@ -28,9 +29,12 @@ pub(crate) struct HostContext {
     kv_folder: PathBuf,
     values_folder: PathBuf,
     files: ManagedFiles,
+    pub(crate) http_hosts: Vec<String>,
     environment: crate::context::ProcessEnvironment,
     pub(crate) env_file: EnvFile,
     secrets: Mutex<BTreeSet<String>>,
+    source: Option<Arc<dyn ConnectionSource>>,
+    connection: OnceLock<Result<Option<Connection>, String>>,
     pub(crate) seed: u128,
     pub(crate) started_at: TimestampMs,
 }
@@ -43,26 +47,34 @@ impl std::fmt::Debug for HostContext {
 }
 
 impl HostContext {
-    pub(crate) fn new(project: &Project) -> Self {
-        let mut seed = [0; 16];
-        SystemIds.fill(&mut seed);
+    /// Makes the context of a run. `begun` is where chance and clock of a run that goes on began.
+    pub(crate) fn new(project: &Project, begun: Option<(u128, TimestampMs)>) -> Self {
+        let (seed, started_at) = begun.unwrap_or_else(|| {
+            let mut seed = [0; 16];
+            SystemIds.fill(&mut seed);
+            (u128::from_le_bytes(seed), model::Clock::now(&model::SystemClock))
+        });
         let env_file = project.env_file();
         let context = Self {
             project_uuid: project.manifest.uuid.clone(),
             kv_folder: project.folders.kv.clone(),
             values_folder: project.folders.values.clone(),
             files: project.managed_files(),
+            http_hosts: project.manifest.http_hosts.clone(),
             environment: project.environment.clone(),
             env_file,
             secrets: Mutex::default(),
-            seed: u128::from_le_bytes(seed),
-            started_at: model::Clock::now(&model::SystemClock),
+            source: project.connection.clone(),
+            connection: OnceLock::new(),
+            seed,
+            started_at,
         };
         {
             let mut secrets = context.secrets.lock().unwrap_or_else(PoisonError::into_inner);
             secrets.extend(project.manifest.secrets.iter().filter_map(|name| context.variable(name)));
-            // The connection's key, whatever it is called.
-            secrets.extend(project.connection.iter().filter(|(name, _)| name.ends_with("KEY")).map(|(_, key)| key.clone()));
+            if let Some(source) = &context.source {
+                secrets.extend(source.keys_at_hand(&context.env_file));
+            }
         }
         context
     }
@@ -70,6 +82,41 @@ impl HostContext {
     /// What is to be masked in everything recorded, as far as it is known by now.
     pub(crate) fn masker(&self) -> Masker {
         Masker::new(self.secrets.lock().unwrap_or_else(PoisonError::into_inner).iter())
+    }
+
+    /// Has a value masked from now on.
+    pub(crate) fn add_secret(&self, value: &str) {
+        self.secrets.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned());
+    }
+
+    /// Has the values of an answer's secret fields masked from now on.
+    pub(crate) fn add_answered_secrets(&self, form: &Form, content: &Value) {
+        for field in form.fields.iter().filter(|field| field.kind == ParamType::Secret) {
+            if let Some(secret) = content.get(&field.name).and_then(Value::as_str) {
+                self.add_secret(secret);
+            }
+        }
+    }
+
+    /// Gives a secret again to a run that is replayed, and has it masked.
+    pub(crate) fn secret(&self, name: &str) -> Option<String> {
+        let value = self.variable(name)?;
+        self.add_secret(&value);
+        Some(value)
+    }
+
+    /// The server that this run may talk to. Asked for once in a run, which may take seconds; its key is masked from then
+    /// on.
+    pub(crate) fn connection(&self) -> Result<Option<&Connection>, &str> {
+        let found = self.connection.get_or_init(|| match &self.source {
+            Some(source) => source.find(&self.env_file),
+            None => Ok(None),
+        });
+        let connection = found.as_ref().map_err(String::as_str)?.as_ref();
+        if let Some(key) = connection.and_then(|connection| connection.key.as_deref()) {
+            self.add_secret(key);
+        }
+        Ok(connection)
     }
 
     /// A name of the project's `.env`; the process environment wins.
@@ -120,10 +167,9 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: 
         }
         CallKind::Secret => {
             let name = text(args, "name")?;
-            let value = context.variable(name).ok_or_else(|| {
+            let value = context.secret(name).ok_or_else(|| {
                 error("secret_missing", format!("there is no secret `{name}`: add it to the project's .env"))
             })?;
-            context.secrets.lock().unwrap_or_else(PoisonError::into_inner).insert(value.clone());
             Ok(Value::String(value))
         }
         CallKind::KvGet => {
@@ -170,10 +216,13 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: 
         CallKind::KnowledgeAdd | CallKind::KnowledgeSearch | CallKind::KnowledgeRemove | CallKind::KnowledgeList => {
             knowledge(context, kind, args)
         }
-        CallKind::FilesInfo | CallKind::FilesReadText | CallKind::FilesReadBytes | CallKind::FilesCreate | CallKind::FilesList => {
-            files(context, run, kind, args)
-        }
-        CallKind::Agent | CallKind::Workflow | CallKind::Exec | CallKind::Http | CallKind::Related => {
+        CallKind::FilesInfo
+        | CallKind::FilesReadText
+        | CallKind::FilesReadBytes
+        | CallKind::FilesCreate
+        | CallKind::FilesList => files(context, run, kind, args),
+        CallKind::Http => crate::http::perform(context, args),
+        CallKind::Agent | CallKind::Workflow | CallKind::Exec | CallKind::Related => {
             Err(error("unavailable", format!("`{}` is not part of this version", kind.as_str())))
         }
         // Answered where the run is driven: they wait for the clock or for a person.
@@ -189,11 +238,17 @@ fn tags(args: &Value) -> Vec<String> {
 fn knowledge(context: &HostContext, kind: CallKind, args: &Value) -> Result<Value, HostError> {
     let base = context.values();
     let project = &context.project_uuid;
-    let shown = |one: &store::Knowledge| json!({ "id": one.id, "text": one.text, "title": one.title, "tags": one.tags });
+    let shown =
+        |one: &store::Knowledge| json!({ "id": one.id, "text": one.text, "title": one.title, "tags": one.tags });
     let done = match kind {
         CallKind::KnowledgeAdd => {
             let own = |key: &str| args.get(key).and_then(Value::as_str).map(str::to_owned);
-            let new = NewKnowledge { id: own("id"), text: text(args, "text")?.to_owned(), title: own("title"), tags: tags(args) };
+            let new = NewKnowledge {
+                id: own("id"),
+                text: text(args, "text")?.to_owned(),
+                title: own("title"),
+                tags: tags(args),
+            };
             base.add_knowledge(project, &new).map(Value::String)
         }
         CallKind::KnowledgeSearch => {
@@ -239,7 +294,8 @@ fn files(context: &HostContext, run: &RunId, kind: CallKind, args: &Value) -> Re
         CallKind::FilesCreate => {
             let bytes = match args.get("text").and_then(Value::as_str) {
                 Some(text) => text.as_bytes().to_vec(),
-                None => BASE64.decode(text(args, "base64")?)
+                None => BASE64
+                    .decode(text(args, "base64")?)
                     .map_err(|_| error("invalid_argument", "`base64` is no Base64"))?,
             };
             if bytes.len() as u64 > Limits::FILE_BYTES {

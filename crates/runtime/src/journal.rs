@@ -1,14 +1,15 @@
 //! How host calls become rows of the journal, and how safe they are.
 
+use model::RunId;
 use script::{CallKind, HostCall};
 use serde_json::{Value, json};
 use store::{Durability, JournalKind, NewJournalRow};
 
 use crate::protocol::Delivered;
 
-/// The rows of a call that is journalled when it is done: what was asked, and what came of it.
-pub(crate) fn rows(call: &HostCall, delivered: &Delivered) -> Vec<NewJournalRow> {
-    vec![issue(call), done(call, delivered)]
+/// The rows of a call that is done: what was asked, unless that was journalled when it began, and what came of it.
+pub(crate) fn rows(call: &HostCall, delivered: &Delivered, begun: bool) -> Vec<NewJournalRow> {
+    if begun { vec![done(call, delivered)] } else { vec![issue(call), done(call, delivered)] }
 }
 
 /// The row of a call that was made.
@@ -18,6 +19,16 @@ pub(crate) fn issue(call: &HostCall) -> NewJournalRow {
         seq: Some(call.seq),
         fingerprint: Some(call.fingerprint.clone()),
         payload: Some(json!({ "kind": call.kind, "args": call.args })),
+    }
+}
+
+/// The row that names the related run that works on a call.
+pub(crate) fn child(seq: u64, child: &RunId) -> NewJournalRow {
+    NewJournalRow {
+        kind: JournalKind::Child,
+        seq: Some(seq),
+        fingerprint: None,
+        payload: Some(json!({ "runId": child })),
     }
 }
 

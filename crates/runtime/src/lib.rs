@@ -7,18 +7,24 @@
 //! Not here: SQL (`store`), the engine itself (`script`), the protocol of clients (`mcp`), how processes are started and
 //! ended (`process`).
 
+mod connection;
 mod context;
 mod executor;
 mod host_calls;
+mod http;
 mod journal;
 pub mod protocol;
+mod related;
+mod resume;
 mod run;
 mod structure;
 mod supervisor;
 mod worker;
 
+pub use connection::{Connection, ConnectionSource, KEY_VARIABLE, URL_VARIABLE};
 pub use context::{Folders, ProcessEnvironment, Project};
 pub use executor::{Canceller, Executor, RunHandle, RunRequest, StartError};
-pub use run::RunEvent;
+pub use resume::ResumeError;
+pub use run::{Asked, RunEvent, envelope_of, envelope_status, waiting_envelope};
 pub use supervisor::{WorkerImage, Workers};
 pub use worker::{ARGUMENT as WORKER_ARGUMENT, main as worker_main};

@@ -28,6 +28,8 @@ pub enum ToWorker {
     Command(CommandJob),
     /// The result of a host call.
     Deliver(Delivered),
+    /// Run a program for the script.
+    Exec(ExecJob),
     /// Only questions to a person are open, and nobody is there to answer: end, to be replayed later.
     Suspend,
     /// The run's time is over.
@@ -59,6 +61,40 @@ pub struct CommandJob {
     pub input: String,
     /// Where it may write its report.
     pub report: String,
+}
+
+/// A program to run for a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecJob {
+    /// The host call that asks for it.
+    pub seq: u64,
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// The folder it starts in.
+    pub folder: String,
+    /// Its whole environment, once it is started.
+    pub environment: BTreeMap<String, String>,
+    /// What it reads.
+    pub input: String,
+    /// How long it may take.
+    pub timeout_ms: u64,
+}
+
+/// What a program did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Executed {
+    /// Its exit code; -1 when a signal ended it.
+    pub exit_code: i32,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+    /// Whether more was written than is kept.
+    pub truncated: bool,
 }
 
 /// The result of a host call.
@@ -94,6 +130,13 @@ pub enum FromWorker {
     Abandon {
         /// Which one.
         seq: u64,
+    },
+    /// A program for the script has ended, or could not be run.
+    Executed {
+        /// The host call that asked for it.
+        seq: u64,
+        /// What it did, or why not.
+        outcome: Result<Executed, String>,
     },
     /// What the project tells.
     Narrate(Narration),

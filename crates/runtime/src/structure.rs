@@ -26,7 +26,12 @@ pub(crate) struct Structure {
 }
 
 /// Makes the structure report of a project from what discovery found.
-pub(crate) async fn analyse(manifest: &Manifest, discovery: Discovery, image: &WorkerImage, workers: &Workers) -> Structure {
+pub(crate) async fn analyse(
+    manifest: &Manifest,
+    discovery: Discovery,
+    image: &WorkerImage,
+    workers: &Workers,
+) -> Structure {
     let Discovery { candidates, mut errors, mut warnings } = discovery;
     warnings.splice(0..0, manifest.warnings.iter().cloned());
     let files: Vec<String> = candidates
@@ -53,10 +58,15 @@ pub(crate) async fn analyse(manifest: &Manifest, discovery: Discovery, image: &W
                         project::merge(candidate, by)
                     }
                     Some(Err(broken)) => Err(broken_entrypoint(candidate, broken)),
-                    None => Err(broken_entrypoint(candidate, Broken { message: "it was not looked at".into(), file: None, line: None })),
+                    None => Err(broken_entrypoint(
+                        candidate,
+                        Broken { message: "it was not looked at".into(), file: None, line: None },
+                    )),
                 }
             }
-            CandidateSource::Command { .. } | CandidateSource::Dynamic => project::merge(candidate, DeclaredBy::Nothing),
+            CandidateSource::Command { .. } | CandidateSource::Dynamic => {
+                project::merge(candidate, DeclaredBy::Nothing)
+            }
         };
         match merged {
             Ok(merged) => {
@@ -110,13 +120,16 @@ async fn analyse_some(
     workers: &Workers,
     found: &mut Vec<Result<Declared, Broken>>,
 ) -> Result<(), String> {
-    let mut worker = Worker::start(image, root, workers).map_err(|error| format!("no worker could be started: {error}"))?;
+    let mut worker =
+        Worker::start(image, root, workers).map_err(|error| format!("no worker could be started: {error}"))?;
     let before = found.len();
     worker.say(&ToWorker::Structure(StructureJob { root: root.to_string_lossy().into_owned(), files: files.to_vec() }));
     while found.len() - before < files.len() {
         match tokio::time::timeout(PATIENCE, worker.next()).await {
             Ok(Some(FromWorker::Ready { .. })) => {}
-            Ok(Some(FromWorker::Analysed(analysed))) if analysed.index == found.len() - before => found.push(analysed.found),
+            Ok(Some(FromWorker::Analysed(analysed))) if analysed.index == found.len() - before => {
+                found.push(analysed.found)
+            }
             Ok(None | Some(FromWorker::Done(Outcome::Cancelled))) => {
                 let how = worker.kill().await;
                 return Err(format!("reading it ended the worker process ({how}); simplify the source"));

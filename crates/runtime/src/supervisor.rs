@@ -64,7 +64,8 @@ impl Worker {
             .arguments([worker::ARGUMENT])
             .folder(folder)
             .environment(environment)
-            .input(Input::Pipe);
+            .input(Input::Pipe)
+            .only_group();
         // Held while starting: whoever looks for orphans must not see a worker that is not known yet.
         let mut pids = workers.pids.lock().unwrap_or_else(PoisonError::into_inner);
         let mut child = spec.spawn()?;

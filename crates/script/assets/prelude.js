@@ -28,8 +28,9 @@ const arrayBufferSlice = uncurry($ArrayBuffer.prototype.slice), isView = $ArrayB
 const bufferLength = uncurry(getOwnPropertyDescriptor($ArrayBuffer.prototype, 'byteLength').get);
 const iterator = Symbol.iterator;
 
-const isScript = settings.kind === 'script';
-const CALL_ITEMS = 4096;
+const isStrict = settings.kind === 'body';
+const isScript = settings.kind === 'script' || isStrict;
+const CALL_ITEMS = settings.maxItems;
 
 const text = (value) => wellFormed($String(value));
 const isText = (value) => typeof value === 'string';
@@ -47,6 +48,7 @@ function hookError(code, message, data) {
   error.code = code;
   if (data !== undefined) error.data = data;
   if (errCode !== undefined) error.errCode = errCode;
+  if (isStrict) error.fatal = true;
   weakSet(ours, error, { code, errCode, data });
   return error;
 }
@@ -75,6 +77,8 @@ function stackOf(error) {
 function describe(thrown, depth) {
   try {
     if (typeof thrown !== 'object' || thrown === null) return ['', text(thrown), '', '', undefined, undefined];
+    // By the strict contract a stack that cannot be read makes the whole value unreadable.
+    if (isStrict) void thrown.stack;
     const mark = weakGet(ours, thrown);
     let name = thrown.name, message = thrown.message, stack = stackOf(thrown);
     name = isText(name) ? wellFormed(name) : '';
@@ -89,6 +93,7 @@ function describe(thrown, depth) {
       return ['', message, stack, mark.code, mark.errCode, data];
     }
     if (message === '' && name === '') {
+      if (isStrict) return ['', text(thrown), stack, '', undefined, undefined];
       let shown = '';
       try { shown = stringify(thrown); } catch { /* shown as text below */ }
       return ['', isText(shown) && shown !== '{}' && shown !== '' ? wellFormed(shown) : text(thrown), stack, '', undefined, undefined];
@@ -200,12 +205,14 @@ function deliver(seq, good, written, code, message) {
 
 // ---- orchestration --------------------------------------------------------------------------------------------------
 
-let agents = 0;
-let spent = 0;
+const spent = () => native.counts()[1];
 
 const AGENT_OPTIONS = new $Set([
   'label', 'phase', 'schema', 'provider', 'model', 'effort', 'agentType', 'isolation', 'stallMs', 'timeoutMs', 'retries',
 ]);
+// What a provider may honour or not; the host takes care of the others.
+const HONOURABLE = new $Set(['provider', 'model', 'effort', 'agentType', 'isolation', 'stallMs', 'timeoutMs', 'retries']);
+const honoured = settings.agentOptions === undefined ? undefined : new $Set(settings.agentOptions);
 const TEXT_OPTIONS = new $Set(['label', 'phase', 'provider', 'model', 'effort', 'agentType', 'isolation']);
 
 function agentOptions(options) {
@@ -218,6 +225,10 @@ function agentOptions(options) {
     if (!isText(key)) continue;
     let value = options[key];
     if (value === undefined || value === null) continue;
+    if (setHas(HONOURABLE, key) && honoured !== undefined && !setHas(honoured, key)) {
+      note('option-ignored', key, `agent option \`${key}\` is nothing that the provider can honour`);
+      continue;
+    }
     if (!setHas(AGENT_OPTIONS, key)) {
       if (!isScript) throw misuse(`agent: there is no option \`${key}\``);
       note('option-ignored', key, `agent option \`${key}\` means nothing here and is ignored`);
@@ -245,13 +256,16 @@ async function agent(scope, prompt, options) {
     throw misuse(`agent: the prompt must be a non-empty text${hint}`);
   }
   const kept = agentOptions(options);
-  if (settings.maxTokens !== undefined && spent >= settings.maxTokens) {
-    throw hookError('BUDGET_EXCEEDED', `the run's agents have used ${spent} of ${settings.maxTokens} output tokens`);
+  if (settings.maxTokens !== undefined && spent() >= settings.maxTokens) {
+    refusedInARow('the token budget');
+    throw hookError('BUDGET_EXCEEDED', `the run's agents have used ${spent()} of ${settings.maxTokens} output tokens`);
   }
-  if (agents >= settings.maxAgents) {
+  if (native.counts()[0] >= settings.maxAgents) {
+    refusedInARow('the agent cap');
     throw capped('AGENT_CAP', `the run may start ${settings.maxAgents} agents (\`maxAgents\`)`);
   }
-  agents += 1;
+  refused = 0;
+  native.agentAccepted();
   const label = kept.label ?? firstLine(prompt);
   const request = { prompt, label };
   const phase = kept.phase ?? scope.phaseTitle;
@@ -260,11 +274,25 @@ async function agent(scope, prompt, options) {
   for (let index = 0; index < keys.length; index++) {
     if (keys[index] !== 'label' && keys[index] !== 'phase') request[keys[index]] = kept[keys[index]];
   }
-  const answer = await call(scope, 'agent', 'agent', request, ['agent', label]);
+  let answer;
+  try {
+    answer = await call(scope, 'agent', 'agent', request, ['agent', label]);
+  } catch (error) {
+    native.agentEnded(true, 0);
+    throw error;
+  }
   if (!isRecord(answer)) return answer ?? null;
-  if (isFinite(answer.outputTokens)) spent += answer.outputTokens;
+  native.agentEnded(isText(answer.reason), isFinite(answer.outputTokens) ? answer.outputTokens : 0);
   if (isText(answer.reason)) note('agent-failed', label, answer.reason);
   return answer.value ?? null;
+}
+
+// A loop that asks for ever after a cap, each time inside a combinator, is ended.
+let refused = 0;
+function refusedInARow(cap) {
+  note('cap-reached', cap, `${cap} of the run is reached`);
+  refused += 1;
+  if (refused > 1000) throw fatal('AGENT_CAP', `the script went on asking for agents after ${cap} was reached`);
 }
 
 // Says once for a call what was swallowed, since a `null` alone helps nobody.
@@ -407,46 +435,46 @@ function bytesOf(data) {
 
 function makeFlow(scope) {
   const kv = freeze({
-    async get(key) { return call(scope, 'kv.get', 'kv.get', { key: needText('kv.get', 'the key', key) }); },
+    async get(key) { return await call(scope, 'kv.get', 'kv.get', { key: needText('kv.get', 'the key', key) }); },
     async set(key, value) {
       await call(scope, 'kv.set', 'kv.set', { key: needText('kv.set', 'the key', key), value: value ?? null });
     },
-    async delete(key) { return call(scope, 'kv.delete', 'kv.delete', { key: needText('kv.delete', 'the key', key) }); },
-    async list(prefix) { return call(scope, 'kv.list', 'kv.list', { prefix: prefix === undefined ? '' : text(prefix) }); },
+    async delete(key) { return await call(scope, 'kv.delete', 'kv.delete', { key: needText('kv.delete', 'the key', key) }); },
+    async list(prefix) { return await call(scope, 'kv.list', 'kv.list', { prefix: prefix === undefined ? '' : text(prefix) }); },
   });
 
   const knowledge = freeze({
     async add(entry) {
       needRecord('knowledge.add', 'the entry', entry);
       const { id, text: body, title, tags } = entry;
-      return call(scope, 'knowledge.add', 'knowledge.add', { id, text: needText('knowledge.add', '`text`', body), title, tags });
+      return await call(scope, 'knowledge.add', 'knowledge.add', { id, text: needText('knowledge.add', '`text`', body), title, tags });
     },
     async search(query, options) {
       if (options !== undefined) needRecord('knowledge.search', 'the options', options);
       const { limit, tags } = options ?? {};
-      return call(scope, 'knowledge.search', 'knowledge.search', { query: needText('knowledge.search', 'the query', query), limit, tags });
+      return await call(scope, 'knowledge.search', 'knowledge.search', { query: needText('knowledge.search', 'the query', query), limit, tags });
     },
     async remove(id) {
-      return call(scope, 'knowledge.remove', 'knowledge.remove', { id: needText('knowledge.remove', 'the id', id) });
+      return await call(scope, 'knowledge.remove', 'knowledge.remove', { id: needText('knowledge.remove', 'the id', id) });
     },
-    async list() { return call(scope, 'knowledge.list', 'knowledge.list', {}); },
+    async list() { return await call(scope, 'knowledge.list', 'knowledge.list', {}); },
   });
 
   const files = freeze({
-    async info(file) { return call(scope, 'files.info', 'files.info', { file: needFile('files.info', file) }); },
-    async readText(file) { return call(scope, 'files.readText', 'files.readText', { file: needFile('files.readText', file) }); },
+    async info(file) { return await call(scope, 'files.info', 'files.info', { file: needFile('files.info', file) }); },
+    async readText(file) { return await call(scope, 'files.readText', 'files.readText', { file: needFile('files.readText', file) }); },
     async readBytes(file) {
       const answer = await call(scope, 'files.readBytes', 'files.readBytes', { file: needFile('files.readBytes', file) });
       return apply(fromBase64, $Uint8Array, [answer.base64]);
     },
     async create(name, data) {
       needText('files.create', 'the name', name);
-      if (isText(data)) return call(scope, 'files.create', 'files.create', { name, text: data });
+      if (isText(data)) return await call(scope, 'files.create', 'files.create', { name, text: data });
       const bytes = bytesOf(data);
       if (bytes === undefined) throw misuse('files.create: the data must be a text or bytes');
-      return call(scope, 'files.create', 'files.create', { name, base64: toBase64(bytes) });
+      return await call(scope, 'files.create', 'files.create', { name, base64: toBase64(bytes) });
     },
-    async list() { return call(scope, 'files.list', 'files.list', {}); },
+    async list() { return await call(scope, 'files.list', 'files.list', {}); },
   });
 
   return freeze({
@@ -475,21 +503,21 @@ function makeFlow(scope) {
       native.nodeEnd(inner.node, 'success');
       return value;
     },
-    async agent(prompt, options) { return agent(scope, prompt, options); },
-    async parallel(thunks) { return parallel(thunks); },
-    async pipeline(items, ...stages) { return pipeline(items, stages); },
+    agent(prompt, options) { return agent(scope, prompt, options); },
+    parallel(thunks) { return parallel(thunks); },
+    pipeline(items, ...stages) { return pipeline(items, stages); },
     async form(form) {
       needRecord('form', 'the form', form);
       const { title, message, fields } = form;
       needText('form', '`title`', title);
       needRecord('form', '`fields`', fields);
-      return call(scope, 'form', 'form', { title, message, fields }, ['form', title]);
+      return await call(scope, 'form', 'form', { title, message, fields }, ['form', title]);
     },
     async approve(request) {
       needRecord('approve', 'the request', request);
       const { tool, title, args } = request;
       needText('approve', '`tool`', tool);
-      return call(scope, 'approve', 'approve', { tool, title, args: args ?? {} }, ['form', isText(title) ? title : tool]);
+      return await call(scope, 'approve', 'approve', { tool, title, args: args ?? {} }, ['form', isText(title) ? title : tool]);
     },
     async exec(program, args, options) {
       needText('exec', 'the program', program);
@@ -501,17 +529,17 @@ function makeFlow(scope) {
       if (options !== undefined) needRecord('exec', 'the options', options);
       const { cwd, env, stdin, timeoutSeconds, idempotent } = options ?? {};
       const request = { program, args: list, cwd, env, stdin, timeoutSeconds, idempotent };
-      return call(scope, 'exec', 'exec', request, ['command', joined([program, ...list])]);
+      return await call(scope, 'exec', 'exec', request, ['command', joined([program, ...list])]);
     },
     async http(request) {
       needRecord('http', 'the request', request);
       const { url, method, headers, body } = request;
-      const address = isText(url) ? url : text(url);
+      const address = isText(url) ? url : isRecord(url) ? text(url) : '';
       needText('http', '`url`', address);
       if (body !== undefined && body !== null && !isText(body)) {
         throw misuse('http: `body` must be a text (JSON.stringify it, and set the content type)');
       }
-      return call(scope, 'http', 'http', { url: address, method, headers, body });
+      return await call(scope, 'http', 'http', { url: address, method, headers, body });
     },
     kv,
     value(name, initial) {
@@ -550,12 +578,12 @@ function makeFlow(scope) {
         async run(entrypoint, input) {
           needText('related', 'the entrypoint', entrypoint);
           if (input !== undefined) needRecord('related', 'the input', input);
-          return call(scope, 'related', 'related', { alias, entrypoint, input: input ?? {} }, ['related', `${alias}/${entrypoint}`]);
+          return await call(scope, 'related', 'related', { alias, entrypoint, input: input ?? {} }, ['related', `${alias}/${entrypoint}`]);
         },
       });
     },
     async env(name) { return (await call(scope, 'env', 'env', { name: needText('env', 'the name', name) })) ?? undefined; },
-    async secret(name) { return call(scope, 'secret', 'secret', { name: needText('secret', 'the name', name) }); },
+    async secret(name) { return await call(scope, 'secret', 'secret', { name: needText('secret', 'the name', name) }); },
     fail(message, options) {
       const { errCode, data } = options ?? {};
       if (errCode !== undefined && !isInteger(errCode)) throw misuse('fail: `errCode` must be a whole number');
@@ -579,7 +607,7 @@ for (const name of ['WeakRef', 'FinalizationRegistry', 'Atomics', 'SharedArrayBu
 
 // Clock and chance: the same again when the run is replayed.
 const clock = () => {
-  if (isScript) note('clock', undefined, 'the clock shows the run’s own time');
+  if (isScript && !isStrict) note('clock', undefined, 'the clock shows the run’s own time');
   return native.clock();
 };
 function RunDate(...args) {
@@ -598,7 +626,7 @@ hide('Date', RunDate);
 defineProperty(Math, 'random', {
   value: {
     random() {
-      if (isScript) note('random', undefined, 'chance follows from the run’s seed');
+      if (isScript && !isStrict) note('random', undefined, 'chance follows from the run’s seed');
       return native.random();
     },
   }.random,
@@ -633,9 +661,10 @@ function startTimer(id, delay, run, repeat) {
   mapSet(timers, id, entry);
   then(promise, () => {
     if (mapGet(timers, id) !== entry) return;
-    if (repeat) startTimer(id, delay, run, true);
-    else mapDelete(timers, id);
-    run();
+    if (!repeat) mapDelete(timers, id);
+    // What a timer's function throws has nobody who could catch it.
+    try { run(); } catch (error) { crash(error); }
+    if (mapGet(timers, id) === entry) startTimer(id, delay, run, true);
   });
 }
 function delayOf(value) {
@@ -681,34 +710,68 @@ lazily(['URL', 'URLSearchParams', 'TextEncoder', 'TextDecoder', 'structuredClone
 
 // ---- orchestration scripts: the hooks are globals -------------------------------------------------------------------
 
-if (isScript) {
+if (isScript && !isStrict) {
   const one = (name, values) => {
     if (values.length !== 1 || !isText(values[0])) {
       note(`${name}-coerced`, undefined, `${name} was given something else than one text`);
     }
     return joined(values);
   };
-  hide('agent', freeze({ async agent(prompt, options) { return agent(root, prompt, options); } }.agent));
-  hide('parallel', freeze({ async parallel(thunks) { return parallel(thunks); } }.parallel));
-  hide('pipeline', freeze({ async pipeline(items, ...stages) { return pipeline(items, stages); } }.pipeline));
-  hide('phase', freeze({
-    phase(title) {
-      const wanted = one('phase', [title]);
-      if (wanted !== '') enterPhase(root, wanted);
-    },
-  }.phase));
-  hide('log', freeze({ log(...values) { native.line('log', one('log', values), undefined); } }.log));
-  hide('workflow', freeze({
-    async workflow(target, args) {
-      const request = isRecord(target) ? { scriptPath: text(target.scriptPath) } : { name: text(target) };
-      if (args !== undefined) request.args = args;
-      return call(root, 'workflow', 'workflow', request, ['related', request.name ?? request.scriptPath]);
-    },
-  }.workflow));
+  const globals = (scope) => ({
+    agent: freeze({ agent(prompt, options) { return agent(scope, prompt, options); } }.agent),
+    parallel: freeze({ parallel(thunks) { return parallel(thunks); } }.parallel),
+    pipeline: freeze({ pipeline(items, ...stages) { return pipeline(items, stages); } }.pipeline),
+    phase: freeze({
+      phase(title) {
+        const wanted = one('phase', [title]);
+        if (wanted !== '') enterPhase(scope, wanted);
+      },
+    }.phase),
+    log: freeze({ log(...values) { native.line('log', one('log', values), undefined); } }.log),
+    workflow: freeze({ async workflow(target, args) { return await nested(scope, target, args); } }.workflow),
+  });
+  // Another script of the project, as a part of this run: it sees hooks and `args` of its own, and shares the counters,
+  // the journal and the language's globals.
+  const nested = async (scope, target, args) => {
+    if (scope.nested) throw hookError('NESTING', 'workflow(): a script that was started by one cannot start another');
+    const byPath = isRecord(target);
+    const wanted = text(byPath ? target.scriptPath : target);
+    const [code, message, body] = native.nested(byPath, wanted);
+    if (code !== '') throw hookError(code, message);
+    const node = openNode('related', `▸ ${wanted}`, scope.phase || scope.node);
+    const inner = { node, phase: 0, phaseTitle: undefined, nested: true };
+    const own = globals(inner);
+    own.args = args === undefined ? undefined : parse(writeArguments('workflow', args));
+    own.flow = makeFlow(inner);
+    const names = ownKeys(own);
+    const view = create(global), seen = create(global);
+    for (let index = 0; index < names.length; index++) {
+      const property = { value: own[names[index]], writable: true, configurable: true, enumerable: false };
+      defineProperty(view, names[index], property);
+      defineProperty(seen, names[index], property);
+    }
+    defineProperty(seen, 'globalThis', { value: view, writable: true, configurable: true, enumerable: false });
+    let value;
+    try {
+      const result = await body(seen)();
+      noteLosses(result);
+      value = parse(write(result));
+    } catch (error) {
+      closePhase(inner, 'failed');
+      native.nodeEnd(node, 'failed');
+      throw error;
+    }
+    closePhase(inner, 'success');
+    native.nodeEnd(node, 'success');
+    return value;
+  };
+  const hooks = globals(root);
+  const names = ownKeys(hooks);
+  for (let index = 0; index < names.length; index++) hide(names[index], hooks[names[index]]);
   hide('budget', freeze({
     total: settings.maxTokens ?? null,
-    spent: () => spent,
-    remaining: () => (settings.maxTokens === undefined ? Infinity : settings.maxTokens > spent ? settings.maxTokens - spent : 0),
+    spent,
+    remaining: () => (settings.maxTokens === undefined ? Infinity : settings.maxTokens > spent() ? settings.maxTokens - spent() : 0),
   }));
   hide('flow', flow);
   const processObject = freeze({ cwd: () => settings.root, env: freeze({}) });
@@ -733,6 +796,50 @@ if (isScript) {
   hide('args', args);
 }
 
+// By the strict contract there are six names beside the language's own.
+let strict;
+if (isStrict) {
+  strict = native.strict()(native, settings, {
+    call, hookError, note, describe, enterPhase, firstLine, root,
+    isOurs: (value) => typeof value === 'object' && value !== null && weakGet(ours, value) !== undefined,
+  });
+  const names = ['agent', 'parallel', 'pipeline', 'phase', 'log'];
+  for (let index = 0; index < names.length; index++) hide(names[index], strict.hooks[index]);
+  hide('args', settings.input === undefined ? undefined : parse(settings.input));
+  for (const name of [
+    'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval', 'queueMicrotask', 'URL', 'URLSearchParams',
+    'TextEncoder', 'TextDecoder', 'structuredClone', 'atob', 'btoa',
+  ]) delete global[name];
+}
+
+// Says once a kind what JSON leaves out of a script's result, which is often the only sign of a forgotten `await`.
+function noteLosses(value) {
+  const seen = new $Set();
+  const waiting = [value];
+  const lost = (kind) => note('result-changed', kind, `the result holds ${kind}, which JSON cannot`);
+  for (let index = 0; index < waiting.length && index < 100000; index++) {
+    const part = waiting[index];
+    if (typeof part === 'bigint') lost('bigint');
+    else if (typeof part === 'number' && !isFinite(part)) lost('non-finite');
+    else if (typeof part === 'function') lost('function');
+    else if (typeof part === 'symbol') lost('symbol');
+    else if (typeof part === 'object' && part !== null && !setHas(seen, part)) {
+      setAdd(seen, part);
+      if (typeof part.toJSON === 'function') continue;
+      const prototype = getPrototypeOf(part);
+      if (!isArray(part) && prototype !== null && getPrototypeOf(prototype) !== null) {
+        const maker = prototype.constructor;
+        lost(typeof maker === 'function' && isText(maker.name) && maker.name !== '' ? maker.name : 'object');
+      }
+      const keys = ownKeys(part);
+      for (let at = 0; at < keys.length; at++) {
+        const property = isText(keys[at]) ? getOwnPropertyDescriptor(part, keys[at]) : undefined;
+        if (property !== undefined && property.enumerable) push(waiting, property.value);
+      }
+    }
+  }
+}
+
 // ---- the run --------------------------------------------------------------------------------------------------------
 
 function finish(value) {
@@ -746,7 +853,15 @@ function finish(value) {
   native.finish(written);
 }
 
-const crash = (error) => apply(native.crash, undefined, describe(error));
+// Names that people expect from other places, and where such work is done here.
+const ELSEWHERE = new $Set(['require', 'fetch', 'process', 'crypto', 'performance', 'Buffer', 'module', 'exports', '__dirname']);
+
+function crash(error) {
+  const parts = describe(error);
+  const name = parts[0] === 'ReferenceError' ? slice(parts[1], 0, indexOf(parts[1], ' ')) : '';
+  if (setHas(ELSEWHERE, name)) parts[1] += isScript ? ' here: agents do such work' : ' here: the world is reached through `flow`';
+  apply(native.crash, undefined, parts);
+}
 
 return {
   // A module: waits for its top level, then calls its default export.
@@ -775,7 +890,15 @@ return {
   // A script: runs its body.
   async script(body) {
     try {
-      finish(await body());
+      const value = await body();
+      if (isStrict) {
+        const [written, problem] = strict.write(value);
+        if (problem === '') native.finish(written);
+        else native.crash('', `the workflow's return value is not plain JSON data — ${problem}`, '', 'RESULT_UNSERIALIZABLE');
+        return;
+      }
+      try { noteLosses(value); } catch { /* a value that cannot be looked at is refused where it is written */ }
+      finish(value);
     } catch (error) {
       crash(error);
     }

@@ -68,9 +68,12 @@ pub fn analyze(root: &Path, file: &str) -> Result<Analysis, SourceError> {
             _ => Err(declaration_error(file, "`entrypoint` must be an object".into(), None)),
         },
         Outcome::Success(_) => Ok(analysis),
-        Outcome::Failed(error) if computed && error.code != ErrorCode::MemoryLimit => {
-            let message = format!("`entrypoint` cannot be read: {}", error.message);
-            Err(declaration_error(file, message, Some(&error)))
+        Outcome::Failed(error) if computed => {
+            let reason = match error.code {
+                ErrorCode::MemoryLimit => format!("loading the module takes more than {DECLARATION_MEGABYTES} MB"),
+                _ => error.message.clone(),
+            };
+            Err(declaration_error(file, format!("`entrypoint` cannot be read: {reason}"), Some(&error)))
         }
         Outcome::Failed(error) => Err(located(SourceErrorCode::Syntax, file, error.message.clone(), Some(&error))),
         Outcome::Cancelled { .. } | Outcome::Suspended => {

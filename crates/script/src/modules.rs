@@ -149,7 +149,27 @@ impl Graph {
     pub(crate) fn load(shelf: &Shelf<'_>, file: &str, text: String, compiled: Compiled) -> Result<Self, SourceError> {
         let mut graph = Self::default();
         graph.add(shelf, file, text, compiled)?;
+        graph.check_names(shelf)?;
         Ok(graph)
+    }
+
+    /// Checks that what is imported by name is exported by that name. The engine would find out as well, but only when
+    /// the modules run.
+    fn check_names(&self, shelf: &Shelf<'_>) -> Result<(), SourceError> {
+        for source in &self.sources {
+            let Some(module) = self.modules.get(&source.path) else { continue };
+            for import in module.imports.iter().filter(|import| !import.names.is_empty()) {
+                let Ok(path) = shelf.resolve(&source.path, &import.specifier) else { continue };
+                let Some(exports) = self.modules.get(&path).and_then(|module| module.exports.as_ref()) else {
+                    continue;
+                };
+                if let Some((name, offset)) = import.names.iter().find(|(name, _)| !exports.contains(name)) {
+                    let message = format!("`{}` does not export `{name}`", shortened(&import.specifier));
+                    return Err(error_at(SourceErrorCode::Import, &source.path, &source.text, *offset, message));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Loads a module that is asked for while a run goes on; gives what is new.

@@ -138,6 +138,16 @@ pub(crate) fn put(connection: &Connection, run: i64, kind: &str, body: &Stored) 
     Ok(body.len() - before)
 }
 
+/// Deletes a body of a run. Returns its size.
+pub(crate) fn delete(connection: &Connection, run: i64, kind: &str) -> Outcome<i64> {
+    use rusqlite::OptionalExtension as _;
+    Ok(connection
+        .prepare_cached("DELETE FROM bodies WHERE run = ?1 AND kind = ?2 RETURNING length(data)")?
+        .query_row((run, kind), |row| row.get(0))
+        .optional()?
+        .unwrap_or(0))
+}
+
 /// Reads a body of a run.
 pub(crate) fn get(
     connection: &Connection,

@@ -89,6 +89,18 @@ impl Place {
     }
 }
 
+impl Place {
+    /// A file that cannot be opened for writing because of its drive or its permissions is said to be read-only.
+    pub(crate) fn explained(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Unreadable { path, .. } if path.exists() && !files::is_writable(&path) => {
+                StoreError::ReadOnly { path }
+            }
+            error => error,
+        }
+    }
+}
+
 /// One database.
 #[derive(Debug)]
 pub(crate) struct Database {

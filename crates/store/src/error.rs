@@ -194,7 +194,7 @@ pub enum StoreError {
         /// When.
         at: TimestampMs,
     },
-    /// The run has ended, or does not wait.
+    /// The run has ended, or has not begun.
     #[error("run {run} is `{}` and waits for no answer", status.as_str())]
     NotWaiting {
         /// The run.

@@ -198,10 +198,10 @@ impl Store {
         let seq = new.seq.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX));
         let (kind, expires_at) = (kind_name(new.kind), new.expires_at);
         let child = new.child.as_ref().map(ToString::to_string);
-        let (lease, store) = (lease.clone(), self.clone());
+        let (lease, outside) = (lease.clone(), self.outside());
         self.database.write(Durability::Power, move |connection| {
             let state = held(connection, &lease)?;
-            let now = store.now();
+            let now = outside.clock.now();
             if state.status != RunStatus::WaitingForInput {
                 step(connection, &state, Step { to: RunStatus::WaitingForInput, reason: None, at: now })?;
             }
@@ -227,7 +227,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::AlreadyAnswered`] says who was first; [`StoreError::NotWaiting`] when the run does not wait;
+    /// [`StoreError::AlreadyAnswered`] says who was first; [`StoreError::NotWaiting`] when the run has ended;
     /// [`StoreError::Unstorable`] for a secret without a sealer.
     pub fn answer(&self, run: &RunId, question: u64, answer: &NewAnswer) -> Result<()> {
         let form: Form = self.database.read(|connection| {
@@ -254,7 +254,7 @@ impl Store {
         };
         let (shown, by) = (shown.to_string(), self.masker().mask(&answer.by).into_owned());
         let action = answer.action.as_str();
-        let (run, store) = (run.clone(), self.clone());
+        let (run, outside) = (run.clone(), self.outside());
         self.database.write(Durability::Power, move |connection| {
             let state = find(connection, &run)?;
             let number = i64::try_from(question).unwrap_or(-1);
@@ -271,9 +271,9 @@ impl Store {
                 Some((None, _)) => {}
             }
             match state.status {
-                RunStatus::WaitingForInput | RunStatus::Interrupted => {}
+                // One of several questions may be open while the run goes on with the answer to another.
+                RunStatus::WaitingForInput | RunStatus::Running | RunStatus::Interrupted => {}
                 RunStatus::Queued
-                | RunStatus::Running
                 | RunStatus::Success
                 | RunStatus::Failed
                 | RunStatus::Cancelled
@@ -286,7 +286,7 @@ impl Store {
                     "UPDATE interactions SET action = ?3, content = ?4, sealed = ?5, answered_by = ?6, \
                      answered_at = ?7 WHERE run = ?1 AND question = ?2 AND answered_at IS NULL",
                 )?
-                .execute((state.key, number, action, &shown, &sealed, &by, store.now()))?;
+                .execute((state.key, number, action, &shown, &sealed, &by, outside.clock.now()))?;
             if sealed.is_some() {
                 connection.prepare_cached("UPDATE runs SET sealed = 1 WHERE key = ?1")?.execute([state.key])?;
             }

@@ -159,7 +159,7 @@ impl Store {
     /// [`crate::StoreError::StaleEpoch`] when the run is in other hands; then nothing is added.
     pub fn append_journal(&self, lease: &Lease, rows: &[NewJournalRow], durability: Durability) -> Result<u64> {
         let rows: Vec<Encoded> = rows.iter().map(|row| self.encode(row)).collect();
-        let (lease, store) = (lease.clone(), self.clone());
+        let (lease, outside) = (lease.clone(), self.outside());
         self.database.write(durability, move |connection| {
             let state = held(connection, &lease)?;
             let first: i64 = connection
@@ -169,7 +169,7 @@ impl Store {
                 "INSERT INTO journal (run, n, epoch, kind, seq, fingerprint, at, encoding, payload) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?;
-            let now = store.now();
+            let now = outside.clock.now();
             let (mut bytes, mut sealed) = (0, false);
             for (n, row) in (first..).zip(&rows) {
                 let encoding = row.payload.as_ref().map_or(0, |payload| payload.encoding);

@@ -32,6 +32,8 @@ mod schema;
 mod seed;
 mod sources;
 mod store;
+#[cfg(test)]
+mod tests;
 mod text;
 mod writer;
 

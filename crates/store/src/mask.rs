@@ -273,14 +273,14 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64], offset: usize, whole: bool) -> Vec<
         }
     }
     if whole {
-        while out.len() % 4 != 0 {
+        while !out.len().is_multiple_of(4) {
             out.push(b'=');
         }
         return out;
     }
     // The first characters hold bits of the bytes before, the last one perhaps of the byte after.
     let skipped = [0, 2, 3][offset.min(2)];
-    if shifted.len() % 3 != 0 {
+    if !shifted.len().is_multiple_of(3) {
         out.pop();
     }
     out.drain(..skipped.min(out.len()));

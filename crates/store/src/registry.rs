@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use model::{ProjectId, RunId, TimestampMs};
 use rusqlite::{Connection, OptionalExtension as _, Row};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::body::json;
+use crate::body;
 use crate::database::{Fault, Outcome};
-use crate::{Durability, Result, Store, StoreError, changes, retention, runs};
+use crate::{Durability, Result, Store, StoreError, StoreOptions, changes, retention, runs};
 
 /// What a folder is registered as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,6 +75,20 @@ pub struct Project {
     pub removed: bool,
 }
 
+impl Project {
+    /// Writes the project as machine-readable output (camelCase, stable).
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "projectId": self.id,
+            "uuid": self.uuid,
+            "kind": self.kind.as_str(),
+            "title": self.title,
+            "path": self.path.to_string_lossy(),
+        })
+    }
+}
+
 /// A project to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewProject {
@@ -137,7 +151,7 @@ fn project(row: &Row<'_>) -> Outcome<Project> {
     let id: String = row.get(0)?;
     let damaged = |what: &str| Fault::Damaged(format!("project {id} has {what}"));
     let kind = ProjectKind::parse(row.get_ref(1)?.as_str().unwrap_or("")).ok_or_else(|| damaged("an unknown kind"))?;
-    let settings = match json(&row.get::<_, String>(7)?, "a project's settings")? {
+    let settings = match body::json(&row.get::<_, String>(7)?, "a project's settings")? {
         Value::Object(settings) => settings,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             return Err(damaged("settings that are no object"));
@@ -223,6 +237,7 @@ impl Store {
     /// [`StoreError::Copy`] when the project is still at its old place as well.
     pub fn add_project(&self, new: &NewProject, still_there: impl Fn(&Project) -> bool) -> Result<Added> {
         let path = text(&new.path)?;
+        let new = &NewProject { title: self.masker().mask(&new.title).into_owned(), ..new.clone() };
         loop {
             let planned = self.database.read_together(|connection| plan(connection, new, &path))?;
             if let Plan::Move(known) = &planned
@@ -234,13 +249,13 @@ impl Store {
                     project: known.id.to_string(),
                 });
             }
-            let (new, path, store) = (new.clone(), path.clone(), self.clone());
+            let (new, path, outside) = (new.clone(), path.clone(), self.outside());
             let added = self.database.write(Durability::Process, move |connection| {
                 // Another process may have added it since; then think again.
                 if plan(connection, &new, &path)? != planned {
                     return Ok(None);
                 }
-                carry_out(connection, &store, &new, &path, &planned).map(Some)
+                carry_out(connection, &outside, &new, &path, &planned).map(Some)
             })?;
             if let Some(added) = added {
                 return Ok(added);
@@ -308,13 +323,13 @@ impl Store {
     ///
     /// [`StoreError::Running`] while a run of it is queued or running.
     pub fn remove_project(&self, id: &ProjectId) -> Result<()> {
-        let (id, store) = (id.clone(), self.clone());
+        let (id, outside) = (id.clone(), self.outside());
         self.database.write(Durability::Process, move |connection| {
             existing(connection, &id)?;
             refuse_running(connection, &id)?;
             connection
                 .prepare_cached("UPDATE projects SET removed_at = ?2 WHERE id = ?1 AND removed_at IS NULL")?
-                .execute((id.as_str(), store.now()))?;
+                .execute((id.as_str(), outside.clock.now()))?;
             noted(connection, &id, "project")
         })
     }
@@ -374,11 +389,11 @@ impl Store {
     ///
     /// The database could not be written.
     pub fn touch_project(&self, id: &ProjectId) -> Result<()> {
-        let (id, store) = (id.clone(), self.clone());
+        let (id, outside) = (id.clone(), self.outside());
         self.database.write(Durability::Process, move |connection| {
             let changed = connection
                 .prepare_cached("UPDATE projects SET used_at = max(used_at, ?2) WHERE id = ?1")?
-                .execute((id.as_str(), store.now()))?;
+                .execute((id.as_str(), outside.clock.now()))?;
             if changed == 1 { noted(connection, &id, "project") } else { Ok(()) }
         })
     }
@@ -389,7 +404,7 @@ impl Store {
     ///
     /// [`StoreError::NoSuchProject`].
     pub fn relate(&self, project: &ProjectId, alias: &str, other: &ProjectId) -> Result<()> {
-        let (project, alias, other, store) = (project.clone(), alias.to_owned(), other.clone(), self.clone());
+        let (project, alias, other, outside) = (project.clone(), alias.to_owned(), other.clone(), self.outside());
         self.database.write(Durability::Process, move |connection| {
             existing(connection, &project)?;
             existing(connection, &other)?;
@@ -398,7 +413,7 @@ impl Store {
                     "INSERT INTO relations (project, alias, other, confirmed_at) VALUES (?1, ?2, ?3, ?4) \
                      ON CONFLICT (project, alias) DO UPDATE SET other = ?3, confirmed_at = ?4",
                 )?
-                .execute((project.as_str(), &alias, other.as_str(), store.now()))?;
+                .execute((project.as_str(), &alias, other.as_str(), outside.clock.now()))?;
             noted(connection, &project, "relation")
         })
     }
@@ -460,9 +475,14 @@ fn refuse_running(connection: &Connection, id: &ProjectId) -> Outcome<()> {
     if running.is_empty() { Ok(()) } else { Err(StoreError::Running { project: id.to_string(), runs: running }.into()) }
 }
 
-fn carry_out(connection: &Connection, store: &Store, new: &NewProject, path: &str, plan: &Plan) -> Outcome<Added> {
-    let now = store.now();
-    let title = store.masker().mask(&new.title);
+fn carry_out(
+    connection: &Connection,
+    outside: &StoreOptions,
+    new: &NewProject,
+    path: &str,
+    plan: &Plan,
+) -> Outcome<Added> {
+    let now = outside.clock.now();
     let (id, how) = match plan {
         Plan::Insert => {
             let mut insert = connection.prepare_cached(
@@ -470,8 +490,8 @@ fn carry_out(connection: &Connection, store: &Store, new: &NewProject, path: &st
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT (id) DO NOTHING",
             )?;
             let id = loop {
-                let id = ProjectId::generate(store.options.ids.as_ref());
-                if insert.execute((id.as_str(), new.kind.as_str(), &new.uuid, path, title.as_ref(), now))? == 1 {
+                let id = ProjectId::generate(outside.ids.as_ref());
+                if insert.execute((id.as_str(), new.kind.as_str(), &new.uuid, path, &new.title, now))? == 1 {
                     break id;
                 }
             };
@@ -483,7 +503,7 @@ fn carry_out(connection: &Connection, store: &Store, new: &NewProject, path: &st
                     "UPDATE projects SET uuid = ?2, path = ?3, title = ?4, removed_at = NULL, \
                      used_at = CASE WHEN removed_at IS NULL THEN used_at ELSE ?5 END WHERE id = ?1",
                 )?
-                .execute((known.id.as_str(), &new.uuid, path, title.as_ref(), now))?;
+                .execute((known.id.as_str(), &new.uuid, path, &new.title, now))?;
             let how = match plan {
                 Plan::Move(_) => AddedHow::Moved,
                 Plan::Insert | Plan::Same(_) if known.removed => AddedHow::Restored,

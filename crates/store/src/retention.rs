@@ -110,6 +110,33 @@ pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<bool
     Ok(deleted)
 }
 
+/// What a project keeps, while its oldest runs are counted off.
+struct Tally {
+    runs: i64,
+    bytes: i64,
+}
+
+impl Tally {
+    fn of(connection: &Connection, project: &str) -> Outcome<Self> {
+        Ok(connection
+            .prepare_cached("SELECT coalesce(max(runs), 0), coalesce(max(bytes), 0) FROM usage WHERE project = ?1")?
+            .query_row([project], |row| Ok(Self { runs: row.get(0)?, bytes: row.get(1)? }))?)
+    }
+
+    fn goes(&self, old: &Old, keep: &Retention) -> bool {
+        let over =
+            |now: i64, most: Option<u64>| most.is_some_and(|most| i64::try_from(most).is_ok_and(|most| now > most));
+        keep.not_before.is_some_and(|moment| old.created_at < moment)
+            || over(self.runs, keep.most_runs)
+            || over(self.bytes, keep.most_bytes)
+    }
+
+    fn count(&mut self, old: &Old) {
+        self.runs -= 1;
+        self.bytes -= old.bytes;
+    }
+}
+
 /// What one transaction of pruning did.
 #[derive(Debug, Clone, Copy)]
 struct Batch {
@@ -120,18 +147,12 @@ struct Batch {
 }
 
 fn prune(connection: &Connection, project: &str, keep: &Retention, after: (TimestampMs, i64)) -> Outcome<Batch> {
-    let (mut runs, mut bytes): (i64, i64) = connection
-        .prepare_cached("SELECT coalesce(max(runs), 0), coalesce(max(bytes), 0) FROM usage WHERE project = ?1")?
-        .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let most = |most: Option<u64>| most.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX));
-    let (most_runs, most_bytes) = (most(keep.most_runs), most(keep.most_bytes));
+    let mut tally = Tally::of(connection, project)?;
     let mut batch = Batch { runs: 0, bytes: 0, next: None };
     let found = oldest(connection, project, after, LOOK)?;
     let all = found.len() < LOOK;
     for old in found {
-        let goes =
-            keep.not_before.is_some_and(|moment| old.created_at < moment) || runs > most_runs || bytes > most_bytes;
-        if !goes {
+        if !tally.goes(&old, keep) {
             return Ok(Batch { next: None, ..batch });
         }
         if usize::try_from(batch.runs).unwrap_or(usize::MAX) >= BATCH {
@@ -139,8 +160,7 @@ fn prune(connection: &Connection, project: &str, keep: &Retention, after: (Times
         }
         if old.may_go {
             delete(connection, project, &old)?;
-            runs -= 1;
-            bytes -= old.bytes;
+            tally.count(&old);
             batch.runs += 1;
             batch.bytes += old.bytes;
         }
@@ -159,11 +179,7 @@ impl Store {
         let deadline = Instant::now() + time;
         let projects = match project {
             Some(project) => vec![project.to_owned()],
-            None => self.database.read(|connection| {
-                let mut statement = connection.prepare_cached("SELECT project FROM usage ORDER BY project")?;
-                let rows = statement.query_map([], |row| row.get(0))?;
-                Ok(rows.collect::<rusqlite::Result<Vec<String>>>()?)
-            })?,
+            None => self.recorded_projects()?,
         };
         let mut pruned = Pruned { complete: true, ..Pruned::default() };
         for project in projects {
@@ -183,6 +199,52 @@ impl Store {
             }
         }
         Ok(pruned)
+    }
+
+    /// Counts what [`Store::prune`] would delete, and deletes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be read.
+    pub fn would_prune(&self, project: &str, keep: Retention) -> Result<Pruned> {
+        let mut tally = self.tally(project)?;
+        let mut pruned = Pruned { complete: true, ..Pruned::default() };
+        let mut after = (TimestampMs::MIN, 0);
+        loop {
+            let found = self.database.read(|connection| oldest(connection, project, after, LOOK))?;
+            let all = found.len() < LOOK;
+            for old in found {
+                if !tally.goes(&old, &keep) {
+                    return Ok(pruned);
+                }
+                after = (old.created_at, old.key);
+                if old.may_go {
+                    tally.count(&old);
+                    pruned.runs += 1;
+                    pruned.bytes += u64::try_from(old.bytes).unwrap_or(0);
+                }
+            }
+            if all {
+                return Ok(pruned);
+            }
+        }
+    }
+
+    fn tally(&self, project: &str) -> Result<Tally> {
+        self.database.read(|connection| Tally::of(connection, project))
+    }
+
+    /// Returns the projects that have runs, registered or not.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be read.
+    pub fn recorded_projects(&self) -> Result<Vec<String>> {
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT project FROM usage ORDER BY project")?;
+            let rows = statement.query_map([], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<Vec<String>>>()?)
+        })
     }
 
     /// Claims the pruning of this day for this process: true for one caller, if the last one was `every` ago or more.
@@ -216,11 +278,7 @@ impl Store {
     ///
     /// The database could not be read.
     pub fn usage(&self, project: &str) -> Result<(u64, u64)> {
-        self.database.read(|connection| {
-            let (runs, bytes): (i64, i64) = connection
-                .prepare_cached("SELECT coalesce(max(runs), 0), coalesce(max(bytes), 0) FROM usage WHERE project = ?1")?
-                .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok((u64::try_from(runs).unwrap_or(0), u64::try_from(bytes).unwrap_or(0)))
-        })
+        let tally = self.tally(project)?;
+        Ok((u64::try_from(tally.runs).unwrap_or(0), u64::try_from(tally.bytes).unwrap_or(0)))
     }
 }

@@ -30,27 +30,13 @@ pub(crate) fn segmented(text: &str) -> String {
     out
 }
 
-/// Makes a query that every word of `text` must match, the last one perhaps by its beginning. `None`: no words.
-pub(crate) fn all_words(text: &str, last_word: LastWord) -> Option<String> {
-    let mut phrases: Vec<String> = text
-        .split_whitespace()
+/// Makes a query of each word of `text`, in the order of the text.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    text.split_whitespace()
         .filter(|word| word.chars().any(char::is_alphanumeric))
         .take(MOST_WORDS)
         .map(quoted)
-        .collect();
-    if last_word == LastWord::Begins
-        && let Some(last) = phrases.last_mut()
-    {
-        last.push('*');
-    }
-    if phrases.is_empty() { None } else { Some(phrases.join(" ")) }
-}
-
-/// How the last word of a query must match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LastWord {
-    Whole,
-    Begins,
+        .collect()
 }
 
 /// Makes a query that any word of `text` matches; of CJK words, any two neighbouring characters. `None`: no words.
@@ -89,9 +75,8 @@ mod tests {
 
     #[test]
     fn queries_are_quoted() {
-        assert_eq!(all_words("a\"b OR 运行 -- ", LastWord::Whole).as_deref(), Some(r#""a""b" "OR" "运 行""#));
-        assert_eq!(all_words("one two", LastWord::Begins).as_deref(), Some(r#""one" "two"*"#));
-        assert_eq!(all_words(" -- \"*", LastWord::Begins), None);
+        assert_eq!(words("a\"b OR 运行 -- "), ["\"a\"\"b\"", "\"OR\"", "\"运 行\""]);
+        assert_eq!(words(" -- \"*"), Vec::<String>::new());
         assert_eq!(any_word("run-now 如何运").as_deref(), Some(r#""run" OR "now" OR "如 何" OR "何 运""#));
         assert_eq!(any_word("运x").as_deref(), Some(r#""运" OR "x""#));
         assert_eq!(any_word("?!"), None);

@@ -22,9 +22,11 @@ const QUEUE: usize = 256;
 const GROUP: usize = 64;
 /// Within this time what [`Durability::Soon`] wrote is safe against a loss of power.
 const SOON: Duration = Duration::from_millis(80);
-/// Pages in the write-ahead log (4 KiB each) from which on it is moved into the database, once nobody waits.
+/// Pages in the write-ahead log (4 KiB each) from which on it is moved into the database in a quiet moment.
 const CHECKPOINT: i32 = 1_000;
-/// Pages from which on it is moved even while jobs wait.
+/// Without a job for so long it is quiet.
+const QUIET: Duration = Duration::from_millis(30);
+/// Pages from which on the log is moved at once, whoever waits.
 const OVERDUE: i32 = 8_000;
 
 /// Something to be written.
@@ -115,6 +117,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
             && thread.join().is_err()
         {
             tracing::error!("the writer thread had ended early");
@@ -130,18 +133,24 @@ struct Worker {
     full: bool,
     /// When the last commits must be made safe against a loss of power.
     soon: Option<Instant>,
+    /// When it will have been quiet for long enough to move the log into the database.
+    tidy: Option<Instant>,
     /// Pages in the write-ahead log, as of the last commit.
     pages: Arc<AtomicI32>,
 }
 
 impl Worker {
     fn new(place: Arc<Place>) -> Self {
-        Self { place, connection: None, full: false, soon: None, pages: Arc::default() }
+        Self { place, connection: None, full: false, soon: None, tidy: None, pages: Arc::default() }
     }
 
     fn run(mut self, jobs: &Receiver<Box<dyn Job>>) {
         loop {
-            let first = match self.soon {
+            let next = match (self.soon, self.tidy) {
+                (Some(soon), Some(tidy)) => Some(soon.min(tidy)),
+                (soon, tidy) => soon.or(tidy),
+            };
+            let first = match next {
                 None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(at) => jobs.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
@@ -153,18 +162,32 @@ impl Worker {
                     {
                         group.push(next);
                     }
-                    let full = group.len() == GROUP;
                     self.work(group);
+                    // Also while jobs come without a pause: the time may never be over otherwise.
+                    self.make_safe_if_due();
                     let pages = self.pages.load(Ordering::Relaxed);
-                    if pages > OVERDUE || (pages > CHECKPOINT && !full) {
+                    if pages > OVERDUE {
+                        self.checkpoint();
+                    } else if pages > CHECKPOINT {
+                        self.tidy = Some(Instant::now() + QUIET);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.make_safe_if_due();
+                    if self.tidy.is_some_and(|at| at <= Instant::now()) {
                         self.checkpoint();
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => self.make_safe(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         if self.soon.is_some() {
+            self.make_safe();
+        }
+    }
+
+    fn make_safe_if_due(&mut self) {
+        if self.soon.is_some_and(|at| at <= Instant::now()) {
             self.make_safe();
         }
     }
@@ -240,7 +263,7 @@ impl Worker {
         if self.connection.is_some() {
             return Ok(());
         }
-        let mut connection = self.place.connect()?;
+        let mut connection = self.place.connect().map_err(|error| self.place.explained(error))?;
         let sql = |error| StoreError::sql(&self.place.path, error);
         // Checkpoints are made here, once the callers are answered, and not inside their commits.
         connection
@@ -276,6 +299,7 @@ impl Worker {
     }
 
     fn checkpoint(&mut self) {
+        self.tidy = None;
         let Some(connection) = &self.connection else { return };
         let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get::<_, i64>(2));
         match moved {

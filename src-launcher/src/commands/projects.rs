@@ -10,6 +10,7 @@ use store::{AddedHow, Create, NewProject, Project, ProjectKind, Store, StoreErro
 use crate::cli::Projects;
 use crate::failure::{Exit, Failure};
 use crate::profile::{self, Missing};
+use crate::retention::{self, Keep};
 use crate::{open, out};
 
 pub(crate) fn run(command: &Projects, profile: Option<&str>) -> Result<u8, Failure> {
@@ -18,6 +19,7 @@ pub(crate) fn run(command: &Projects, profile: Option<&str>) -> Result<u8, Failu
         Projects::List { json } => list(profile, *json),
         Projects::Show { project, json } => show(profile, project, *json),
         Projects::Remove { project, purge, json } => remove(profile, project, *purge, *json),
+        Projects::Set { project, setting, value, json } => set(profile, project, setting, value, *json),
         Projects::Relate { project, alias, other, both, json } => relate(profile, project, alias, other, *both, *json),
     }
 }
@@ -135,11 +137,13 @@ fn still_there(known: &Project) -> bool {
 }
 
 fn list(profile: Option<&str>, json: bool) -> Result<u8, Failure> {
-    let projects = match existing(profile).map(|store| store.projects()) {
-        Ok(Ok(projects)) => projects,
-        Ok(Err(StoreError::Missing { .. })) | Err(Failure { exit: Exit::Environment, .. }) => Vec::new(),
-        Ok(Err(error)) => return Err(open::store_failure(&error)),
-        Err(failure) => return Err(failure),
+    let projects = match profile::existing(profile)? {
+        None => Vec::new(),
+        Some(profile) => match open::registry(&profile, Create::Never).projects() {
+            Ok(projects) => projects,
+            Err(StoreError::Missing { .. }) => Vec::new(),
+            Err(error) => return Err(open::store_failure(&error)),
+        },
     };
     if json {
         out::json(&Value::Array(projects.iter().map(shape).collect()));
@@ -206,6 +210,26 @@ fn remove(profile: Option<&str>, id: &str, purge: bool, json: bool) -> Result<u8
             project.id,
             project.path.display()
         ));
+    }
+    Ok(0)
+}
+
+fn set(profile: Option<&str>, id: &str, setting: &str, value: &str, json: bool) -> Result<u8, Failure> {
+    let store = existing(profile)?;
+    let project = store.project(id).map_err(|error| open::store_failure(&error))?;
+    let Some(name) = setting.strip_prefix("retention.") else {
+        return Err(Failure::usage(format!("there is no setting `{setting}`"))
+            .hinted("see the settings with `workflow-code projects set --help`"));
+    };
+    let retention = retention::set(&project.settings, name, value)?;
+    let settings = store
+        .set_settings(&project.id, &[(retention::SETTING.to_owned(), Some(retention))])
+        .map_err(|error| open::store_failure(&error))?;
+    let keep = Keep::of_settings(&settings);
+    if json {
+        out::json(&json!({ "projectId": project.id, "settings": settings, "retention": keep.to_json() }));
+    } else {
+        out::note(&format!("`{setting}` of project {} is {value}", project.id));
     }
     Ok(0)
 }

@@ -1,16 +1,18 @@
 //! `workflow-code run`: one entrypoint in the terminal. Progress on standard error, the result on standard output.
 
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::Path;
 
-use model::{CancelReason, Entrypoint, EnvelopeStatus, Limits, Origin, StructureReport};
-use runtime::{Executor, RunEvent, RunHandle, StartError, WorkerImage};
+use model::{CancelReason, Entrypoint, EnvelopeStatus, ErrorCode, Limits, Origin, StructureReport};
+use project::ManagedFiles;
+use runtime::{Asked, Executor, RunEvent, RunHandle, StartError, WorkerImage};
 use serde_json::Value;
+use store::StoreError;
 
 use crate::cli::Run;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, with_causes};
 use crate::open::{self, Opened};
-use crate::out;
+use crate::{out, terminal};
 
 /// Exit code of a run that was interrupted at the keyboard (128 and SIGINT).
 const INTERRUPTED: u8 = 130;
@@ -24,7 +26,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
-    let Opened { project, store } = open::target(&options.target, profile, &options.folders)?;
+    let Opened { project, store, .. } = open::target(&options.target, profile, &options.folders)?;
     process::orphans::inherit();
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
@@ -40,7 +42,7 @@ pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
             StartError::Store(error) => open::store_failure(&error),
             StartError::Busy => Failure::environment(StartError::Busy.to_string()),
         })?;
-        let code = follow(run).await;
+        let code = follow(run, &project.managed_files()).await;
         executor.end().await;
         Ok::<u8, Failure>(code)
     });
@@ -106,9 +108,8 @@ fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
     Ok(Value::Object(parsed))
 }
 
-/// Shows what happens, and prints the result.
-async fn follow(mut run: RunHandle) -> u8 {
-    let bare = std::io::stderr().is_terminal();
+/// Shows what happens, asks on the terminal when there is one, and prints the result.
+pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles) -> u8 {
     let mut interrupted = false;
     if let Some(id) = &run.run_id {
         out::note(&format!("run {id}"));
@@ -116,7 +117,10 @@ async fn follow(mut run: RunHandle) -> u8 {
     loop {
         tokio::select! {
             biased;
-            Some(event) = run.events.recv() => show(event, bare),
+            Some(event) = run.events.recv() => match event {
+                RunEvent::Question(asked) => answer(&run, asked, files).await,
+                event => show(event),
+            },
             result = &mut run.result => {
                 let Ok(envelope) = result else {
                     out::note("error: the run ended without a result");
@@ -138,7 +142,29 @@ async fn follow(mut run: RunHandle) -> u8 {
     }
 }
 
-fn show(event: RunEvent, _terminal: bool) {
+/// Asks on the terminal, or leaves the run waiting when nobody is there.
+async fn answer(run: &RunHandle, asked: Asked, files: &ManagedFiles) {
+    if !terminal::is_there() {
+        run.park(ErrorCode::InteractionRequired);
+        return;
+    }
+    let (form, kind, files) = (asked.form.clone(), asked.kind, files.clone());
+    // Reading a terminal blocks, and the run's events can wait meanwhile.
+    let given = tokio::task::spawn_blocking(move || terminal::ask(&form, kind, &files)).await.ok().flatten();
+    match given {
+        Some(given) => match run.answer(asked.number, given).await {
+            Ok(()) => {}
+            Err(StoreError::AlreadyAnswered { by, .. }) => out::note(&format!("it was answered by {by} meanwhile")),
+            Err(error) => {
+                out::note(&format!("the answer could not be recorded: {}", with_causes(&error)));
+                run.park(ErrorCode::InteractionRequired);
+            }
+        },
+        None => run.park(ErrorCode::InteractionCancelled),
+    }
+}
+
+fn show(event: RunEvent) {
     match event {
         RunEvent::Progress { done, total, message } => {
             let counted = match (done, total) {
@@ -157,10 +183,11 @@ fn show(event: RunEvent, _terminal: bool) {
                 out::note(&plain(line));
             }
         }
+        RunEvent::Question(_) | RunEvent::Answered { .. } => {}
     }
 }
 
 /// Takes out what would move the cursor, colour the terminal or reach its clipboard.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
 }

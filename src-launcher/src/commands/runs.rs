@@ -8,9 +8,12 @@ use model::{CancelReason, RunId, RunStatus, format_timestamp};
 use serde_json::{Value, json};
 use store::{CancelOutcome, Create, LogStream, RunFilter, RunRecord, RunSummary, Store, StoreError, StoreOptions};
 
+use super::resume::{Answer, resume};
 use crate::cli::{History, Runs};
 use crate::failure::{Exit, Failure};
-use crate::profile::{self, Missing};
+use crate::installation::Installation;
+use crate::profile;
+use crate::retention::{self, Keep};
 use crate::{open, out, run_json};
 
 /// How often a run that is waited for is looked at.
@@ -22,13 +25,28 @@ const LOG_PAGE: usize = 10_000;
 pub(crate) fn run(command: &Runs, profile: Option<&str>) -> Result<u8, Failure> {
     match command {
         Runs::List { project, status, limit, before, history } => {
-            list(history, profile, project.as_deref(), status.as_deref(), *limit, before.as_deref())
+            let page = Page { text: None, project, status, limit: *limit, before };
+            list(history, profile, &page)
         }
+        Runs::Search { text, project, status, limit, before, history } => {
+            let page = Page { text: Some(text.join(" ")), project, status, limit: *limit, before };
+            list(history, profile, &page)
+        }
+        Runs::Prune { older_than, keep, max_size, project, dry_run, history } => {
+            let given = Keep { days: *older_than, runs: *keep, megabytes: *max_size };
+            prune(history, profile, project.as_deref(), given, *dry_run)
+        }
+        Runs::Pin { run, history } => pin(history, profile, run, true),
+        Runs::Unpin { run, history } => pin(history, profile, run, false),
         Runs::Show { run, history } => show(history, profile, run),
         Runs::Logs { run, stream, follow, history } => logs(history, profile, run, stream.as_deref(), *follow),
         Runs::Wait { run, timeout, history } => wait(history, profile, run, *timeout),
         Runs::Cancel { run, history } => cancel(history, profile, run),
-        Runs::Resume { .. } => Err(Failure::environment("continuing a run is not part of this version")),
+        Runs::Resume { run, answer_json, approve, deny, restart, history } => {
+            let (store, run) = find(history, profile, run)?;
+            let answer = Answer { json: answer_json.as_deref(), approve: *approve, deny: *deny, restart: *restart };
+            resume(sealing(store)?, &run, &answer)
+        }
         Runs::Export { run, output, history } => export(history, profile, run, output.as_deref()),
     }
 }
@@ -42,24 +60,17 @@ fn open_history(history: &History, profile: Option<&str>) -> Result<Option<Store
         Some(dir) => {
             Store::new(dir.join("history.db"), StoreOptions { create: Create::Never, ..StoreOptions::default() })
         }
-        None => match profile::open(profile, Missing::Refuse) {
-            Ok(profile) => open::registry(&profile, Create::Never),
-            // Nothing was ever registered, so nothing was recorded.
-            Err(failure) if failure.exit == Exit::Environment && no_registry_yet() => return Ok(None),
-            Err(failure) => return Err(failure),
+        // Nothing was ever registered, so nothing was recorded.
+        None => match profile::existing(profile)? {
+            Some(profile) => open::registry(&profile, Create::Never),
+            None => return Ok(None),
         },
     };
-    match store.mark_interrupted() {
-        Ok(_) => Ok(Some(store)),
-        Err(StoreError::Missing { .. }) => Ok(None),
-        // A history that can only be read can still be read.
-        Err(StoreError::ReadOnly { .. }) => Ok(Some(store)),
-        Err(error) => Err(open::store_failure(&error)),
+    if !store.path().exists() {
+        return Ok(None);
     }
-}
-
-fn no_registry_yet() -> bool {
-    profile::workflow_home().is_ok_and(|home| !home.join("desktop.json").exists())
+    retention::tend(&store).map_err(|error| open::store_failure(&error))?;
+    Ok(Some(store))
 }
 
 /// Finds one run.
@@ -69,27 +80,41 @@ fn find(history: &History, profile: Option<&str>, run: &str) -> Result<(Store, R
     Ok((store, id))
 }
 
-fn no_such_run(run: &RunId) -> Failure {
+pub(crate) fn no_such_run(run: &RunId) -> Failure {
     Failure::environment(format!("there is no run {run} in this history"))
         .hinted("see `workflow-code runs list`; runs of `mcp DIR` and `run DIR` are found with `--data-dir DIR`")
 }
 
-fn record(store: &Store, run: &RunId) -> Result<RunRecord, Failure> {
+pub(crate) fn record(store: &Store, run: &RunId) -> Result<RunRecord, Failure> {
     store.show(run).map_err(|error| match error {
         StoreError::NoSuchRun { .. } => no_such_run(run),
         error => open::store_failure(&error),
     })
 }
 
-fn list(
-    history: &History,
-    profile: Option<&str>,
-    project: Option<&str>,
-    status: Option<&str>,
+/// Which runs are listed.
+struct Page<'a> {
+    /// Words that must stand in them.
+    text: Option<String>,
+    project: &'a Option<String>,
+    status: &'a Option<String>,
     limit: u32,
-    before: Option<&str>,
-) -> Result<u8, Failure> {
-    let status = status
+    before: &'a Option<String>,
+}
+
+/// A project may be named by its UUID as well; one that is not registered has its runs under the name given.
+fn project_of(store: &Store, name: &str) -> Result<String, Failure> {
+    match store.project(name) {
+        Ok(found) => Ok(found.id.to_string()),
+        Err(StoreError::NoSuchProject { .. }) => Ok(name.to_owned()),
+        Err(error) => Err(open::store_failure(&error)),
+    }
+}
+
+fn list(history: &History, profile: Option<&str>, page: &Page<'_>) -> Result<u8, Failure> {
+    let status = page
+        .status
+        .as_deref()
         .map(|status| {
             RunStatus::parse(status).ok_or_else(|| {
                 let all: Vec<&str> = RunStatus::ALL.iter().map(|status| status.as_str()).collect();
@@ -97,35 +122,77 @@ fn list(
             })
         })
         .transpose()?;
-    let before: Option<RunId> =
-        before.map(str::parse).transpose().map_err(|error: model::IdError| Failure::usage(error.to_string()))?;
+    let before: Option<RunId> = page
+        .before
+        .as_deref()
+        .map(str::parse)
+        .transpose()
+        .map_err(|error: model::IdError| Failure::usage(error.to_string()))?;
     let runs = match open_history(history, profile)? {
         None => Vec::new(),
         Some(store) => {
-            // A project may be named by its UUID as well.
-            let project = match project {
-                Some(name) => match store.project(name) {
-                    Ok(found) => Some(found.id.to_string()),
-                    Err(StoreError::NoSuchProject { .. }) => Some(name.to_owned()),
-                    Err(error) => return Err(open::store_failure(&error)),
-                },
-                None => None,
-            };
+            let project = page.project.as_deref().map(|name| project_of(&store, name)).transpose()?;
             let filter = RunFilter { project, status, ..RunFilter::default() };
-            store.list_runs(&filter, before.as_ref(), limit as usize).map_err(|error| match error {
+            let limit = page.limit as usize;
+            let found = match &page.text {
+                Some(text) => store.search_runs(text, &filter, before.as_ref(), limit),
+                None => store.list_runs(&filter, before.as_ref(), limit),
+            };
+            found.map_err(|error| match error {
                 StoreError::NoSuchRun { run } => no_such_run(&run),
                 error => open::store_failure(&error),
             })?
         }
     };
     if history.json {
-        out::json(&Value::Array(runs.iter().map(run_json::summary).collect()));
+        out::json(&Value::Array(runs.iter().map(RunSummary::to_json).collect()));
     } else if runs.is_empty() {
         out::note("no runs");
     } else {
         for run in &runs {
             out::line(&row(run));
         }
+    }
+    Ok(0)
+}
+
+fn prune(
+    history: &History,
+    profile: Option<&str>,
+    project: Option<&str>,
+    given: Keep,
+    dry_run: bool,
+) -> Result<u8, Failure> {
+    let mut pruned = store::Pruned { complete: true, ..store::Pruned::default() };
+    if let Some(store) = open_history(history, profile)? {
+        let failed = |error: StoreError| open::store_failure(&error);
+        let project = project.map(|name| project_of(&store, name)).transpose()?;
+        let given = (!given.is_unlimited()).then_some(given);
+        let plans = retention::plans(&store, project.as_deref(), given).map_err(failed)?;
+        pruned = match dry_run {
+            true => retention::would_prune(&store, &plans).map_err(failed)?,
+            false => retention::prune(&store, &plans).map_err(failed)?,
+        };
+    }
+    if history.json {
+        out::json(&json!({ "runs": pruned.runs, "bytes": pruned.bytes, "dryRun": dry_run }));
+    } else {
+        let said = if dry_run { "would be deleted" } else { "deleted" };
+        out::note(&format!("{} runs with {} KiB {said}", pruned.runs, pruned.bytes.div_ceil(1024)));
+    }
+    Ok(0)
+}
+
+fn pin(history: &History, profile: Option<&str>, run: &str, pinned: bool) -> Result<u8, Failure> {
+    let (store, run) = find(history, profile, run)?;
+    store.pin(&run, pinned).map_err(|error| match error {
+        StoreError::NoSuchRun { .. } => no_such_run(&run),
+        error => open::store_failure(&error),
+    })?;
+    if history.json {
+        out::json(&json!({ "runId": run, "pinned": pinned }));
+    } else {
+        out::note(&format!("run {run} is {}", if pinned { "kept, whatever is pruned" } else { "no longer pinned" }));
     }
     Ok(0)
 }
@@ -159,7 +226,7 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
     let (store, run) = find(history, profile, run)?;
     let record = record(&store, &run)?;
     let (stdout, stderr) = texts(&store, &run)?;
-    let value = run_json::record(&record, &stdout, &stderr);
+    let value = record.to_json(&stdout, &stderr);
     if history.json {
         out::json(&value);
         return Ok(0);
@@ -244,14 +311,24 @@ fn stream_name(stream: LogStream) -> &'static str {
 
 fn wait(history: &History, profile: Option<&str>, run: &str, timeout: Option<u64>) -> Result<u8, Failure> {
     let (store, run) = find(history, profile, run)?;
+    wait_for(&store, &run, timeout)
+}
+
+/// Opens what was sealed for resuming.
+fn sealing(store: Store) -> Result<Store, Failure> {
+    Ok(store.sealing(std::sync::Arc::new(Installation::load()?)))
+}
+
+/// Waits until a run has ended or lost its process, and prints its result.
+pub(crate) fn wait_for(store: &Store, run: &RunId, timeout: Option<u64>) -> Result<u8, Failure> {
     let until = timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     loop {
-        let status = store.run(&run).map_err(|error| match error {
-            StoreError::NoSuchRun { .. } => no_such_run(&run),
+        let status = store.run(run).map_err(|error| match error {
+            StoreError::NoSuchRun { .. } => no_such_run(run),
             error => open::store_failure(&error),
         })?;
         if status.status.is_final() || status.status == RunStatus::Interrupted {
-            let record = record(&store, &run)?;
+            let record = record(store, run)?;
             out::json(&run_json::result(&record, usize::MAX));
             return Ok(if record.summary.status == RunStatus::Success { 0 } else { Exit::Failed as u8 });
         }
@@ -309,7 +386,7 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
     let value = json!({
         "format": "workflow-code-run",
         "version": 1,
-        "run": run_json::record(&record, &stdout, &stderr),
+        "run": record.to_json(&stdout, &stderr),
         "sources": sources,
     });
     let text = format!("{value:#}\n");
@@ -328,7 +405,7 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
                     .hinted("name another file with `--output FILE`; an existing file is never overwritten")
             })?;
             if history.json {
-                out::json(&json!({ "runId": run, "file": path, "bytes": text.len() }));
+                out::json(&json!({ "runId": run, "file": path.display().to_string(), "bytes": text.len() }));
             } else {
                 out::note(&format!("run {run} is in `{}`", path.display()));
             }

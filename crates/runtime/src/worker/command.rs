@@ -42,8 +42,7 @@ fn start(job: &CommandJob, link: &Link) -> Outcome {
     let Some((program, arguments)) = job.argv.split_first() else {
         return failed("the entrypoint's `command` is empty");
     };
-    let environment: Environment =
-        job.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let environment: Environment = job.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
     let spec = Spec::new(program)
         .arguments(arguments)
         .folder(&job.folder)
@@ -263,7 +262,12 @@ impl<'a> Commands<'a> {
                 if let Some(before) = self.phase.replace(node) {
                     self.tell(Narration::NodeEnded { id: before, status: NodeStatus::Success });
                 }
-                self.tell(Narration::NodeStarted { id: node, parent: None, kind: NodeKind::Phase, title: title.clone() });
+                self.tell(Narration::NodeStarted {
+                    id: node,
+                    parent: None,
+                    kind: NodeKind::Phase,
+                    title: title.clone(),
+                });
                 self.tell(Narration::Phase { node, title });
                 true
             }

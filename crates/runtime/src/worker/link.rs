@@ -40,24 +40,31 @@ pub(super) enum Ending {
 }
 
 /// Reads the first message and starts the thread that reads the others.
-pub(super) fn open(streams: ProtocolStreams) -> io::Result<(Link, Option<ToWorker>)> {
+pub(super) fn open(streams: ProtocolStreams) -> io::Result<(Arc<Link>, Option<ToWorker>)> {
     let mut input = BufReader::with_capacity(64 * 1024, streams.input);
     let first = next(&mut input);
     let (sender, deliveries) = channel();
     let ending: Arc<Endings> = Arc::default();
-    let link = Link {
+    let link = Arc::new(Link {
         output: Arc::new(Mutex::new(streams.output)),
         deliveries: Mutex::new(deliveries),
         ending: Arc::clone(&ending),
-    };
-    std::thread::Builder::new().name("supervisor".into()).spawn(move || listen(&mut input, &sender, &ending))?;
+    });
+    let listener = Arc::clone(&link);
+    std::thread::Builder::new()
+        .name("supervisor".into())
+        .spawn(move || listen(&mut input, &sender, &ending, &listener))?;
     Ok((link, first))
 }
 
-fn listen(input: &mut BufReader<File>, sender: &Sender<Delivery>, endings: &Endings) {
+fn listen(input: &mut BufReader<File>, sender: &Sender<Delivery>, endings: &Endings, link: &Arc<Link>) {
     while let Some(message) = next(input) {
         let (delivery, ending) = match message {
             ToWorker::Deliver(call) => (Delivery::Call(call), None),
+            ToWorker::Exec(job) => {
+                super::exec::start(job, link);
+                continue;
+            }
             ToWorker::Suspend => (Delivery::Suspend, None),
             ToWorker::TimeOut => (Delivery::TimedOut, Some(Ending::TimedOut)),
             ToWorker::Cancel => (Delivery::Cancelled, Some(Ending::Cancelled)),
@@ -71,7 +78,10 @@ fn listen(input: &mut BufReader<File>, sender: &Sender<Delivery>, endings: &Endi
     }
     // The supervisor is gone. Nothing that was started here may outlive it, whatever the main thread is stuck in.
     process::tree::kill_descendants(std::process::id());
-    #[expect(clippy::exit, reason = "the main thread may be in a loop of the project's, and there is nobody to report to")]
+    #[expect(
+        clippy::exit,
+        reason = "the main thread may be in a loop of the project's, and there is nobody to report to"
+    )]
     std::process::exit(0);
 }
 

@@ -5,6 +5,7 @@
 //! when its supervisor goes away, for whatever reason, it ends itself with everything below it.
 
 mod command;
+mod exec;
 mod link;
 mod script;
 mod structure;
@@ -28,7 +29,8 @@ pub fn main() -> std::io::Result<()> {
         Some(ToWorker::Structure(job)) => structure::run(&job, &link),
         Some(ToWorker::Script(job)) => script::run(&job, &link),
         Some(ToWorker::Command(job)) => command::run(&job, &link),
-        Some(ToWorker::Deliver(_) | ToWorker::Suspend | ToWorker::TimeOut | ToWorker::Cancel) | None => {}
+        Some(ToWorker::Exec(_) | ToWorker::Deliver(_) | ToWorker::Suspend | ToWorker::TimeOut | ToWorker::Cancel)
+        | None => {}
     }
     // Whatever the job left running ends with it.
     process::tree::kill_descendants(std::process::id());

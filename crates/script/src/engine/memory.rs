@@ -7,23 +7,37 @@ use std::rc::Rc;
 
 use rquickjs::allocator::{Allocator, RustAllocator};
 
+/// The limit, and whether it was met; shared with whoever sets the one and asks for the other.
+#[derive(Debug)]
+pub(super) struct Gauge {
+    /// Bytes that may be in use. None until the engine stands, which does not survive a refusal before.
+    pub limit: Cell<usize>,
+    /// Whether an allocation was refused.
+    pub refused: Cell<bool>,
+}
+
+impl Default for Gauge {
+    fn default() -> Self {
+        Self { limit: Cell::new(usize::MAX), refused: Cell::new(false) }
+    }
+}
+
 /// Allocates up to a limit, and notes the first refusal.
 pub(super) struct Bounded {
     used: usize,
-    limit: usize,
-    refused: Rc<Cell<bool>>,
+    gauge: Rc<Gauge>,
 }
 
 impl Bounded {
-    pub(super) fn new(limit: usize, refused: Rc<Cell<bool>>) -> Self {
-        Self { used: 0, limit, refused }
+    pub(super) fn new(gauge: Rc<Gauge>) -> Self {
+        Self { used: 0, gauge }
     }
 
     /// Tells whether `more` bytes are left; notes it if not.
     fn admit(&mut self, more: usize) -> bool {
-        let fits = self.used.checked_add(more).is_some_and(|sum| sum <= self.limit);
+        let fits = self.used.checked_add(more).is_some_and(|sum| sum <= self.gauge.limit.get());
         if !fits {
-            self.refused.set(true);
+            self.gauge.refused.set(true);
         }
         fits
     }
@@ -31,7 +45,7 @@ impl Bounded {
     /// Counts what was allocated; a null pointer means that the system had none left.
     fn count(&mut self, allocated: *mut u8) -> *mut u8 {
         if allocated.is_null() {
-            self.refused.set(true);
+            self.gauge.refused.set(true);
         } else {
             self.used += size_of_allocation(allocated);
         }
@@ -58,7 +72,7 @@ unsafe impl Allocator for Bounded {
 
     fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
         let Some(total) = count.checked_mul(size) else {
-            self.refused.set(true);
+            self.gauge.refused.set(true);
             return ptr::null_mut();
         };
         if total == 0 || !self.admit(total) {

@@ -6,8 +6,10 @@ pub(super) struct Random([u64; 4]);
 impl Random {
     #[expect(clippy::cast_possible_truncation, reason = "the two halves of the seed")]
     pub(super) fn new(seed: u128) -> Self {
-        let (mut low, mut high) = (seed as u64, (seed >> 64) as u64);
-        Self([split_mix(&mut low), split_mix(&mut high), split_mix(&mut low), split_mix(&mut high)])
+        let (low, high) = (seed as u64, (seed >> 64) as u64);
+        // Each half takes part in every word, since the first number follows from one word alone.
+        let (mut first, mut second) = (low ^ split_mix(&mut high.clone()), high ^ split_mix(&mut low.clone()));
+        Self([split_mix(&mut first), split_mix(&mut second), split_mix(&mut first), split_mix(&mut second)])
     }
 
     /// Returns the next number in [0, 1).

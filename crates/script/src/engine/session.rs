@@ -17,10 +17,10 @@ use super::memory::Bounded;
 use super::replay::Next;
 use super::shared::{Shared, ToHost};
 use crate::modules::{Graph, Shelf};
-use crate::source::{LineMap, compile_module, compile_script};
-use crate::{Control, Delivery, HostError, Job, JobKind, ModuleSource, Narration, Outcome, SourceError, Stream};
-
-const PRELUDE: &str = include_str!("../../assets/prelude.js");
+use crate::source::{LineMap, compile_body, compile_module, compile_script};
+use crate::{
+    Control, Delivery, HostError, Job, JobKind, ModuleSource, Narration, Outcome, SourceError, SourceErrorCode, Stream,
+};
 
 /// Rejections that may lie unhandled at a time; a script with more has lost count itself.
 const REJECTIONS: usize = 1_000;
@@ -39,14 +39,33 @@ pub(super) fn run(
     let shared = Rc::new(Shared::new(job, control, to_host));
     let outcome = match load(job) {
         Ok(loaded) => start(purpose, job, &shared, loaded, &deliveries),
-        Err(error) => Outcome::Failed(source_error(&error)),
+        Err(error) => Outcome::Failed(source_error(job.kind, &error)),
     };
     shared.end_nodes(&outcome);
-    shared.send(ToHost::End(outcome));
+    shared.send(ToHost::End(outcome, shared.tally.get()));
 }
 
-fn source_error(error: &SourceError) -> RunError {
-    RunError::new(ErrorCode::ScriptError, super::failure::one_line(&error.to_string()))
+/// A source that is refused. `data.code` tells whether it was its `meta` or its text.
+fn source_error(kind: JobKind, error: &SourceError) -> RunError {
+    let text = match kind {
+        JobKind::Module | JobKind::Script => error.to_string(),
+        JobKind::Body => error.message.clone(),
+    };
+    let message = super::failure::one_line(&text);
+    let mut refused = RunError::new(ErrorCode::ScriptError, message.clone());
+    if message != text {
+        refused = refused.with_cause(text);
+    }
+    match (kind, error.code) {
+        (JobKind::Module, _) => {}
+        (JobKind::Script | JobKind::Body, SourceErrorCode::Meta) => {
+            refused.data = Some(serde_json::json!({ "code": "META_INVALID" }));
+        }
+        (JobKind::Script | JobKind::Body, _) => {
+            refused.data = Some(serde_json::json!({ "code": "SCRIPT_PARSE" }));
+        }
+    }
+    refused
 }
 
 /// What is to be executed.
@@ -70,12 +89,24 @@ fn load(job: &Job) -> Result<Loaded, SourceError> {
         }
         JobKind::Script => {
             let compiled = compile_script(&job.file, &text)?;
-            let map: Option<LineMap> = compiled.map;
+            let map: Option<LineMap> = compiled.map.clone();
             Ok(Loaded {
                 library: Library::new(job, Graph::default(), Some(map)),
-                script: Some(compiled.code),
+                script: Some(compiled.wrapped()),
                 sources: vec![ModuleSource::new(&job.file, text)],
                 notes: compiled.meta.notes,
+            })
+        }
+        JobKind::Body => {
+            crate::meta::read_strict(job.meta.as_ref().unwrap_or(&serde_json::Value::Null)).map_err(|message| {
+                SourceError { code: SourceErrorCode::Meta, message, file: job.file.clone(), line: None, column: None }
+            })?;
+            let compiled = compile_body(&job.file, &text)?;
+            Ok(Loaded {
+                library: Library::new(job, Graph::default(), Some(compiled.map.clone())),
+                script: Some(compiled.wrapped()),
+                sources: vec![ModuleSource::new(&job.file, text)],
+                notes: Vec::new(),
             })
         }
     }
@@ -88,15 +119,17 @@ fn start(purpose: Purpose, job: &Job, shared: &Rc<Shared>, loaded: Loaded, deliv
         shared.narrate(Narration::Note(note));
     }
     let access = Access { library: Rc::new(RefCell::new(loaded.library)), shared: Rc::clone(shared) };
-    let limit = usize::try_from(job.memory_bytes).unwrap_or(usize::MAX);
-    let made = Runtime::new_with_alloc(Bounded::new(limit, Rc::clone(&shared.refused)))
+    let made = Runtime::new_with_alloc(Bounded::new(Rc::clone(&shared.gauge)))
         .and_then(|runtime| Ok((prepare(&runtime, job, &access), Context::full(&runtime)?, runtime)));
     let Ok((rejections, context, runtime)) = made else {
         return shared.ending().unwrap_or_else(|| fault("it could not be started"));
     };
     let outcome = context.with(|ctx| {
         let outcome = match Session::open(&ctx, job, &access, Rc::clone(&rejections)) {
-            Ok(session) => session.run(purpose, loaded.script.as_deref(), deliveries),
+            Ok(session) => {
+                shared.gauge.limit.set(usize::try_from(job.memory_bytes).unwrap_or(usize::MAX));
+                session.run(purpose, loaded.script.as_deref(), deliveries)
+            }
             Err(_) => shared.ending().unwrap_or_else(|| fault("its prelude could not be executed")),
         };
         // Handles must not outlive the engine.
@@ -115,7 +148,8 @@ fn fault(what: &str) -> Outcome {
 
 /// Sets limits and callbacks, before any script byte.
 fn prepare(runtime: &Runtime, job: &Job, access: &Access) -> Rejections {
-    runtime.set_max_stack_size(job.stack_bytes);
+    // None at all would mean no bound, and the thread has one.
+    runtime.set_max_stack_size(job.stack_bytes.clamp(64 * 1024, crate::thread::STACK_BYTES / 4));
     let shared = Rc::clone(&access.shared);
     runtime.set_interrupt_handler(Some(Box::new(move || shared.must_stop())));
     runtime.set_loader(access.clone(), access.clone());
@@ -156,22 +190,26 @@ impl<'js, 'a> Session<'js, 'a> {
             match job.kind {
                 JobKind::Module => "module",
                 JobKind::Script => "script",
+                JobKind::Body => "body",
             },
         )?;
+        if let Some(options) = &job.agent_options {
+            settings.set("agentOptions", options.clone())?;
+        }
         settings.set("file", job.file.as_str())?;
         settings.set("root", job.root.to_string_lossy().as_ref())?;
         settings.set("argsVerbatim", job.args_verbatim)?;
         #[expect(clippy::cast_precision_loss, reason = "caps that matter are far below 2^53")]
         {
             settings.set("maxAgents", job.max_agents as f64)?;
+            settings.set("maxItems", job.max_items as f64)?;
             settings.set("maxTokens", job.max_tokens.map(|tokens| tokens as f64))?;
         }
         if let Some(input) = &job.input {
             settings.set("input", input.to_string())?;
         }
         let native = bridge::primitives(ctx, access)?;
-        let prelude: Object<'js> =
-            super::eval::<Function<'js>>(ctx, PRELUDE, "flow:prelude")?.call((native, settings))?;
+        let prelude: Object<'js> = super::prelude::load(ctx)?.call((native, settings))?;
         Ok(Self {
             ctx: ctx.clone(),
             job,
@@ -192,9 +230,13 @@ impl<'js, 'a> Session<'js, 'a> {
         if self.job.input.as_ref().is_some_and(|input| !crate::json::fits(input)) {
             return failed("the input is nested too deeply".into());
         }
+        if let Some(outcome) = self.shared().ending() {
+            // Stopped before it began: nothing of it runs.
+            return outcome;
+        }
         let started = match script {
             None => self.start_module(purpose),
-            Some(code) => self.start_script(purpose, code),
+            Some(code) => self.shared().in_first_slice(|| self.start_script(purpose, code)),
         };
         if let Err(error) = started.catch(&self.ctx) {
             self.fail_with(error);
@@ -206,7 +248,7 @@ impl<'js, 'a> Session<'js, 'a> {
             if let Some(outcome) = self.settled() {
                 return outcome;
             }
-            if let Err(outcome) = self.deliver_next(deliveries) {
+            if let Some(outcome) = self.deliver_next(deliveries) {
                 // What the run was stopped for from outside wins over what follows from it.
                 return self.shared().ending().unwrap_or(outcome);
             }
@@ -316,7 +358,7 @@ impl<'js, 'a> Session<'js, 'a> {
         for (promise, reason) in kept {
             let Ok(value) = reason.clone().restore(&self.ctx) else { continue };
             let ours = self.is_ours.call::<_, bool>((value.clone(),)).unwrap_or(false);
-            if self.job.kind == JobKind::Module && !ours {
+            if self.job.kind != JobKind::Script && !ours {
                 let mut error = self.to_error(self.describe(value));
                 error.message = super::failure::one_line(&format!("unhandled rejection: {}", error.message));
                 return Some(Outcome::Failed(error));
@@ -336,12 +378,12 @@ impl<'js, 'a> Session<'js, 'a> {
         None
     }
 
-    /// Hands over what comes next; an error is how the run ends.
-    fn deliver_next(&self, deliveries: &Receiver<Delivery>) -> Result<(), Outcome> {
+    /// Hands over what comes next; gives how the run ends, if it does.
+    fn deliver_next(&self, deliveries: &Receiver<Delivery>) -> Option<Outcome> {
         let shared = self.shared();
         let next = shared.replay.borrow_mut().next();
         match next {
-            Err(diverged) => Err(super::shared::divergence(diverged)),
+            Err(diverged) => Some(super::shared::divergence(diverged)),
             Ok(Next::Recorded(recorded)) => {
                 shared.advance_clock(recorded.at);
                 self.hand_over(recorded.seq, recorded.outcome)
@@ -350,8 +392,9 @@ impl<'js, 'a> Session<'js, 'a> {
                 for call in start {
                     shared.send(ToHost::Issue(call));
                 }
-                if !shared.replay.borrow().waits() {
-                    return Err(failed(
+                // By the strict contract a script may wait for ever: only cancelling ends it.
+                if self.job.kind != JobKind::Body && !shared.replay.borrow().waits() {
+                    return Some(failed(
                         "the script waits for a promise that nothing will settle: no call of it is open any more"
                             .into(),
                     ));
@@ -364,18 +407,18 @@ impl<'js, 'a> Session<'js, 'a> {
                             shared.advance_clock(at);
                             return self.hand_over(seq, outcome);
                         }
-                        Ok(())
+                        None
                     }
-                    Ok(Delivery::Cancelled { reason }) => Err(Outcome::Cancelled { reason }),
-                    Ok(Delivery::TimedOut) => Err(Outcome::TimedOut),
-                    Ok(Delivery::Suspend) => Err(Outcome::Suspended),
-                    Err(_) => Err(Outcome::Cancelled { reason: "the host is gone".into() }),
+                    Ok(Delivery::Cancelled { reason }) => Some(Outcome::Cancelled { reason }),
+                    Ok(Delivery::TimedOut) => Some(Outcome::TimedOut),
+                    Ok(Delivery::Suspend) => Some(Outcome::Suspended),
+                    Err(_) => Some(Outcome::Cancelled { reason: "the host is gone".into() }),
                 }
             }
         }
     }
 
-    fn hand_over(&self, seq: u64, outcome: Result<serde_json::Value, HostError>) -> Result<(), Outcome> {
+    fn hand_over(&self, seq: u64, outcome: Result<serde_json::Value, HostError>) -> Option<Outcome> {
         #[expect(clippy::cast_precision_loss, reason = "no run makes 2^53 calls")]
         let number = seq as f64;
         let delivered = match outcome {
@@ -393,7 +436,7 @@ impl<'js, 'a> Session<'js, 'a> {
                 let mut failure = Thrown { message: error.message, code: error.code, ..Thrown::default() }
                     .into_error(&|_, _, _| None);
                 failure.data = error.data;
-                return Err(Outcome::Failed(failure));
+                return Some(Outcome::Failed(failure));
             }
             Err(error) => {
                 let data = error.data.filter(crate::json::fits).map(|data| data.to_string());
@@ -403,7 +446,7 @@ impl<'js, 'a> Session<'js, 'a> {
         if let Err(error) = delivered.catch(&self.ctx) {
             self.fail_with(error);
         }
-        Ok(())
+        None
     }
 }
 

@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn long_chains_are_refused() {
         for link in ["+1", "!", ".a", "()", "[0]", "?1:1", "=>a", "typeof ", "if(a)", "else if(a)b\n", "<A"] {
-            let found = check(&format!("x{}", link.repeat(CHAIN_LIMIT as usize + 1)));
+            let found = check(&format!("x {}", link.repeat(CHAIN_LIMIT as usize + 1)));
             assert!(matches!(found, Err(TooDeep { chain: true, .. })), "{link}: {found:?}");
         }
     }

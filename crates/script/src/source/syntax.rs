@@ -1,9 +1,10 @@
 //! Parses one module, takes the types away, and notes what it imports and declares.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use oxc_allocator::Allocator;
-use oxc_ast::ast::{BindingPattern, Declaration, Program, Statement, VariableDeclarator};
+use oxc_ast::ast::{BindingPattern, Declaration, ImportDeclarationSpecifier, Program, Statement, VariableDeclarator};
 use oxc_codegen::{Codegen, CodegenOptions};
 use oxc_parser::{ParseOptions, Parser};
 use oxc_semantic::SemanticBuilder;
@@ -48,6 +49,8 @@ pub(crate) struct Import {
     pub offset: usize,
     /// Whether it is an `import(…)` with a literal name.
     pub dynamic: bool,
+    /// The names it takes from there, each with its byte offset. Empty for a whole namespace.
+    pub names: Vec<(String, usize)>,
 }
 
 /// A declaration that may be read without running anything.
@@ -72,6 +75,8 @@ pub(crate) struct Compiled {
     pub imports: Vec<Import>,
     /// `export const entrypoint`.
     pub entrypoint: Declared,
+    /// The names it exports. None if it passes on all that another module exports, whatever that is.
+    pub exports: Option<HashSet<String>>,
     /// Whether it has `export const meta`.
     pub has_meta: bool,
     /// Whether it has a default export.
@@ -107,7 +112,8 @@ pub(crate) fn compile_module(file: &str, text: &str, lenient: bool) -> Result<Co
     // After the types are gone: an import that only brought types is no import any more.
     let mut imports = static_imports(&program.0);
     imports.extend(program.1);
-    Ok(Compiled { code, map, imports, entrypoint, has_meta, has_default })
+    let exports = exported_names(&program.0);
+    Ok(Compiled { code, map, imports, entrypoint, exports, has_meta, has_default })
 }
 
 fn unknown_language(file: &str) -> SourceError {
@@ -164,6 +170,7 @@ pub(super) fn parse<'a>(
                 specifier: inner.to_owned(),
                 offset: start,
                 dynamic: true,
+                names: Vec::new(),
             })
         })
         .collect();
@@ -221,6 +228,7 @@ fn compile_json(file: &str, text: &str) -> Result<Compiled, SourceError> {
         map: None,
         imports: Vec::new(),
         entrypoint: Declared::Absent,
+        exports: Some(HashSet::from(["default".to_owned()])),
         has_meta: false,
         has_default: true,
     })
@@ -231,17 +239,68 @@ fn static_imports(program: &Program<'_>) -> Vec<Import> {
         .body
         .iter()
         .filter_map(|statement| match statement {
-            Statement::ImportDeclaration(import) => Some(&import.source),
-            Statement::ExportAllDeclaration(export) => Some(&export.source),
-            Statement::ExportFromDeclaration(export) => Some(&export.source),
+            Statement::ImportDeclaration(import) => {
+                let names = import.specifiers.iter().flatten().filter_map(|specifier| match specifier {
+                    ImportDeclarationSpecifier::ImportSpecifier(named) => {
+                        Some((named.imported.name().to_string(), named.span.start as usize))
+                    }
+                    ImportDeclarationSpecifier::ImportDefaultSpecifier(default) => {
+                        Some(("default".to_owned(), default.span.start as usize))
+                    }
+                    ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => None,
+                });
+                Some((&import.source, names.collect()))
+            }
+            Statement::ExportAllDeclaration(export) => Some((&export.source, Vec::new())),
+            Statement::ExportFromDeclaration(export) => {
+                let names = export
+                    .specifiers
+                    .iter()
+                    .map(|specifier| (specifier.local.name().to_string(), specifier.span.start as usize));
+                Some((&export.source, names.collect()))
+            }
             _ => None,
         })
-        .map(|source| Import {
+        .map(|(source, names)| Import {
             specifier: source.value.to_string(),
             offset: source.span.start as usize,
             dynamic: false,
+            names,
         })
         .collect()
+}
+
+/// Collects what a module exports, once the types are gone.
+fn exported_names(program: &Program<'_>) -> Option<HashSet<String>> {
+    let mut names = HashSet::new();
+    for statement in &program.body {
+        match statement {
+            Statement::ExportDefaultDeclaration(_) => {
+                names.insert("default".to_owned());
+            }
+            Statement::ExportAllDeclaration(export) => {
+                names.insert(export.exported.as_ref()?.name().to_string());
+            }
+            Statement::ExportNamedDeclaration(export) => {
+                names.extend(export.specifiers.iter().map(|specifier| specifier.exported.name().to_string()));
+            }
+            Statement::ExportFromDeclaration(export) => {
+                names.extend(export.specifiers.iter().map(|specifier| specifier.exported.name().to_string()));
+            }
+            Statement::ExportDeclaration(export) => match &export.declaration {
+                Declaration::VariableDeclaration(variables) => {
+                    for declarator in &variables.declarations {
+                        for identifier in declarator.id.get_binding_identifiers() {
+                            names.insert(identifier.name.to_string());
+                        }
+                    }
+                }
+                declaration => names.extend(declaration.id().map(|identifier| identifier.name.to_string())),
+            },
+            _ => {}
+        }
+    }
+    Some(names)
 }
 
 /// Finds the statement `export const NAME = …`; gives the declarator, and whether it is the statement's only one.
@@ -292,4 +351,23 @@ fn exported_by_name(program: &Program<'_>, name: &str) -> Option<usize> {
             .find(|specifier| specifier.exported.name() == name)
             .map(|specifier| specifier.span.start as usize)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_written_is_an_answer(
+            text in "(let |x|=|1|'a'|`\\$\\{|\\}|\\{|\\(|\\)|;|\n|: string|<T>|enum |export |default |async |=> |import |from |class |@|/|return |\u{e9}|\\.|, ){0,24}"
+        ) {
+            for file in ["a.ts", "a.js", "a.json"] {
+                if let Err(error) = compile_module(file, &text, true) {
+                    proptest::prop_assert!(error.line.is_some(), "{}", error);
+                }
+                let _ = crate::source::compile_script(file, &text);
+            }
+        }
+    }
 }

@@ -1,12 +1,13 @@
 //! A host in the test's own process, and projects in temporary folders.
 
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::panic, reason = "a helper of tests may fail a test")]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use workflow_script::{
     CallKind, Control, Delivery, Host, HostCall, HostError, Job, JobKind, JournalRow, ModuleSource, Narration, Outcome,
@@ -109,13 +110,16 @@ impl Host for TestHost {
                 fingerprint: call.fingerprint.clone(),
             });
         }
-        let error = |code: &str, message: &str, fatal| {
-            Err(HostError { code: code.into(), message: message.into(), data: None, fatal })
+        let error = |code: &str, message: &str, fatal| HostError {
+            code: code.into(),
+            message: message.into(),
+            data: None,
+            fatal,
         };
         match (self.answer)(&call) {
             Reply::Value(value) => self.queue.push_back((call.seq, Ok(value))),
-            Reply::Error(code, message) => self.queue.push_back((call.seq, error(code, message, false))),
-            Reply::Fatal(code, message) => self.queue.push_back((call.seq, error(code, message, true))),
+            Reply::Error(code, message) => self.queue.push_back((call.seq, Err(error(code, message, false)))),
+            Reply::Fatal(code, message) => self.queue.push_back((call.seq, Err(error(code, message, true)))),
             Reply::Never => {}
         }
         self.calls.push(call);
@@ -217,8 +221,4 @@ pub(crate) fn shown(outcome: &Outcome) -> String {
 /// Runs a body and writes its outcome as one line.
 pub(crate) fn shown_of(body: &str) -> String {
     shown(&run_body(body))
-}
-
-pub(crate) fn nothing() -> Value {
-    json!(null)
 }

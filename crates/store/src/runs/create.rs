@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::database::{Fault, Outcome};
 use crate::runs::{Lease, PART_INPUT, index, searchable};
 use crate::store::Kept;
-use crate::{Durability, Owner, Result, Store, body};
+use crate::{Durability, Owner, Result, Store, StoreOptions, body};
 
 /// The project a run belongs to, as it is when the run is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -94,8 +94,8 @@ impl Store {
         let facts = serde_json::to_value(&facts)
             .map_err(|error| crate::StoreError::Unstorable { what: format!("the run's launch options ({error})") })?;
         let row = Row::new(self, new, &facts);
-        let store = self.clone();
-        self.database.write(Durability::Process, move |connection| row.insert(connection, &store))
+        let outside = self.outside();
+        self.database.write(Durability::Process, move |connection| row.insert(connection, &outside))
     }
 }
 
@@ -140,8 +140,8 @@ impl Row {
         }
     }
 
-    fn insert(&self, connection: &Connection, store: &Store) -> Outcome<Lease> {
-        let now = store.now();
+    fn insert(&self, connection: &Connection, outside: &StoreOptions) -> Outcome<Lease> {
+        let now = outside.clock.now();
         let (status, started_at) = match self.status {
             FirstStatus::Queued => (RunStatus::Queued, None),
             FirstStatus::Running => (RunStatus::Running, Some(now)),
@@ -156,7 +156,7 @@ impl Row {
         )?;
         let mut taken = None;
         for length in SUFFIXES {
-            let run = RunId::generate(now, length, store.options.ids.as_ref());
+            let run = RunId::generate(now, length, outside.ids.as_ref());
             let inserted = insert.execute(rusqlite::params![
                 run.as_str(),
                 self.project,

@@ -7,8 +7,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value as Sql;
 
 use crate::database::Outcome;
-use crate::runs::{PARTS, RunSummary, SUMMARY, SUMMARY_KEY, find, summary};
-use crate::text::{LastWord, all_words};
+use crate::runs::{RunSummary, SUMMARY, find, summary};
 use crate::{Result, Store};
 
 /// Which runs a list shows. Everything that is set must hold.
@@ -33,10 +32,7 @@ pub struct RunFilter {
 }
 
 /// Rows of one page at most.
-const PAGE: usize = 10_000;
-/// Hits in the index that one search looks at: a run whose log says a word in every line must not hide the others
-/// for long.
-const HITS: usize = 200_000;
+pub(crate) const PAGE: usize = 10_000;
 
 impl RunFilter {
     /// Returns the index to walk: the one that leaves the fewest rows to look at.
@@ -55,7 +51,7 @@ impl RunFilter {
     }
 
     /// Returns the conditions with their values, numbered from `first` on.
-    fn conditions(&self, first: usize) -> (String, Vec<Sql>) {
+    pub(crate) fn conditions(&self, first: usize) -> (String, Vec<Sql>) {
         let text = |value: &str| Sql::Text(value.to_owned());
         let all = [
             ("project = ", self.project.as_deref().map(text)),
@@ -93,29 +89,11 @@ pub(crate) fn list_sql(filter: &RunFilter, after: Option<(TimestampMs, i64)>, li
     (sql, values)
 }
 
-/// Writes the query of a search. `before` is the key of the last run of the page before.
-pub(crate) fn search_sql(query: &str, filter: &RunFilter, before: Option<i64>) -> (String, Vec<Sql>) {
-    let mut values = vec![Sql::Text(query.to_owned())];
-    let mut sql = format!(
-        "SELECT {SUMMARY} FROM run_text CROSS JOIN runs ON runs.key = run_text.rowid / {PARTS} \
-         WHERE run_text MATCH ?1"
-    );
-    if let Some(before) = before {
-        sql.push_str(" AND run_text.rowid < ?2");
-        values.push(Sql::Integer(before.saturating_mul(PARTS)));
-    }
-    let (conditions, more) = filter.conditions(values.len() + 1);
-    sql.push_str(&conditions);
-    values.extend(more);
-    sql.push_str(" ORDER BY run_text.rowid DESC");
-    (sql, values)
-}
-
 fn integer(number: usize) -> Sql {
     Sql::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-fn place(connection: &Connection, run: &RunId) -> Outcome<(TimestampMs, i64)> {
+pub(crate) fn place(connection: &Connection, run: &RunId) -> Outcome<(TimestampMs, i64)> {
     let key = find(connection, run)?.key;
     let at =
         connection.prepare_cached("SELECT created_at FROM runs WHERE key = ?1")?.query_row([key], |row| row.get(0))?;
@@ -149,48 +127,6 @@ impl Store {
             let mut runs = Vec::new();
             while let Some(row) = rows.next()? {
                 runs.push(summary(row)?);
-            }
-            Ok(runs)
-        })
-    }
-
-    /// Returns at most `limit` runs in whose id, entrypoint, input, output, error, node titles or logs every word of
-    /// `text` stands, newest first. When nothing holds the last word as a whole, words that begin with it count.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::StoreError::NoSuchRun`] when there is no run `before`.
-    pub fn search_runs(
-        &self,
-        text: &str,
-        filter: &RunFilter,
-        before: Option<&RunId>,
-        limit: usize,
-    ) -> Result<Vec<RunSummary>> {
-        let (Some(whole), Some(begins)) = (all_words(text, LastWord::Whole), all_words(text, LastWord::Begins)) else {
-            return Ok(Vec::new());
-        };
-        let limit = limit.min(PAGE);
-        self.database.read_together(|connection| {
-            let before = before.map(|run| place(connection, run)).transpose()?.map(|(_, key)| key);
-            let exact = connection
-                .prepare_cached("SELECT 1 FROM run_text WHERE run_text MATCH ?1 LIMIT 1")?
-                .exists([&whole])?;
-            let (sql, values) = search_sql(if exact { &whole } else { &begins }, filter, before);
-            let mut statement = connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(rusqlite::params_from_iter(values))?;
-            let (mut runs, mut last, mut hits) = (Vec::new(), None, 0);
-            while runs.len() < limit
-                && hits < HITS
-                && let Some(row) = rows.next()?
-            {
-                hits += 1;
-                let key: i64 = row.get(SUMMARY_KEY)?;
-                // A run is found once for each of its texts, one after the other.
-                if last != Some(key) {
-                    last = Some(key);
-                    runs.push(summary(row)?);
-                }
             }
             Ok(runs)
         })

@@ -2,6 +2,8 @@
 
 pub(crate) mod create;
 mod list;
+mod search;
+mod shape;
 mod show;
 mod state;
 
@@ -14,8 +16,12 @@ use crate::{Owner, StoreError};
 pub use create::{FirstStatus, NewRun, RunProject};
 pub use list::RunFilter;
 #[cfg(test)]
-pub(crate) use list::{list_sql, search_sql};
+pub(crate) use list::list_sql;
+#[cfg(test)]
+pub(crate) use search::{SEEK, WALK, search_sql};
 pub use show::{RunRecord, Stage};
+#[cfg(test)]
+pub(crate) use state::UNFINISHED;
 pub use state::{CancelOutcome, Finish, Signals, Taken};
 pub(crate) use state::{Step, step};
 

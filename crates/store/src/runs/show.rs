@@ -198,7 +198,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`crate::StoreError::StaleEpoch`] when the run is in other hands; [`StoreError::Damaged`] when what was sealed cannot
+    /// [`crate::StoreError::StaleEpoch`] when the run is in other hands; [`crate::StoreError::Damaged`] when what was sealed cannot
     /// be opened with this installation's key.
     pub fn resume_facts(&self, lease: &Lease) -> Result<(Value, Vec<String>, LaunchOptions)> {
         self.database.read_together(|connection| {

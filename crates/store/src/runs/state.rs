@@ -9,7 +9,7 @@ use crate::nodes::NodeRow;
 use crate::runs::create::{ERROR, FILES, OUTPUT, SEALED};
 use crate::runs::{Lease, PART_RESULT, State, find, grow, held, index, note, searchable};
 use crate::store::Kept;
-use crate::{Durability, Owner, Result, Store, StoreError, body, logs, nodes};
+use crate::{Durability, Owner, Result, Store, StoreError, StoreOptions, body, logs, nodes};
 
 /// How a run ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +84,14 @@ pub(crate) fn step(connection: &Connection, state: &State, step: Step) -> Outcom
              SELECT ?1, coalesce(max(n) + 1, 0), ?2, ?3 FROM stages WHERE run = ?1",
         )?
         .execute((state.key, step.to.as_str(), step.at))?;
+    if step.to == RunStatus::Running && matches!(state.status, RunStatus::Cancelled | RunStatus::Interrupted) {
+        // It goes on: how it ended before is no longer how it ended.
+        let mut bytes = 0;
+        for kind in [OUTPUT, ERROR, FILES] {
+            bytes += body::delete(connection, state.key, kind)?;
+        }
+        grow(connection, state, -bytes)?;
+    }
     if step.to.is_final() && reason != Some(CancelReason::ClientGone.as_str()) {
         forget_sealed(connection, state)?;
     }
@@ -141,10 +149,10 @@ impl Store {
             | RunStatus::Cancelled
             | RunStatus::Timeout => Durability::Process,
         };
-        let (lease, store) = (lease.clone(), self.clone());
+        let (lease, outside) = (lease.clone(), self.outside());
         self.database.write(durability, move |connection| {
             let state = held(connection, &lease)?;
-            step(connection, &state, Step { to, reason: None, at: store.now() })
+            step(connection, &state, Step { to, reason: None, at: outside.clock.now() })
         })
     }
 
@@ -171,10 +179,10 @@ impl Store {
         texts.extend(nodes.iter().map(NodeRow::title));
         let text = searchable(&texts);
         let nothing_to_find = texts.is_empty();
-        let (lease, store) = (lease.clone(), self.clone());
+        let (lease, outside) = (lease.clone(), self.outside());
         self.database.write(Durability::Process, move |connection| {
             let state = held(connection, &lease)?;
-            step(connection, &state, Step { to: status, reason: cancel_reason, at: store.now() })?;
+            step(connection, &state, Step { to: status, reason: cancel_reason, at: outside.clock.now() })?;
             let mut bytes = 0;
             for (kind, kept) in &bodies {
                 bytes += body::put(connection, state.key, kind, &kept.stored)?;
@@ -200,14 +208,14 @@ impl Store {
     ///
     /// [`StoreError::NotFree`], or [`StoreError::StaleEpoch`] when somebody else was faster.
     pub fn take_over(&self, run: &RunId, owner: &Owner, seen: Option<u64>) -> Result<Taken> {
-        let (run, owner, store) = (run.clone(), owner.clone(), self.clone());
+        let (run, owner, outside) = (run.clone(), owner.clone(), self.outside());
         self.database.write(Durability::Process, move |connection| {
             let mut state = find(connection, &run)?;
             let current = u64::try_from(state.epoch).unwrap_or(0);
             if let Some(epoch) = seen.filter(|seen| *seen != current) {
                 return Err(StoreError::StaleEpoch { run: run.clone(), epoch, current }.into());
             }
-            let alive = state.owner.as_ref().filter(|owner| (store.options.is_alive)(owner));
+            let alive = state.owner.as_ref().filter(|owner| (outside.is_alive)(owner));
             let free = match state.status {
                 RunStatus::WaitingForInput | RunStatus::Interrupted => true,
                 RunStatus::Cancelled => state.cancel_reason == Some(CancelReason::ClientGone),
@@ -220,7 +228,7 @@ impl Store {
             }
             let was = state.status;
             if was.needs_owner() {
-                step(connection, &state, Step { to: RunStatus::Interrupted, reason: None, at: store.now() })?;
+                step(connection, &state, Step { to: RunStatus::Interrupted, reason: None, at: outside.clock.now() })?;
                 state.status = RunStatus::Interrupted;
             }
             let epoch = hand_over(connection, &state, Some(&owner))?;
@@ -260,26 +268,30 @@ impl Store {
         if suspects.is_empty() {
             return Ok(suspects);
         }
-        let gone = |store: &Store, state: &State| {
-            state.status.needs_owner() && state.owner.as_ref().is_none_or(|owner| !(store.options.is_alive)(owner))
+        let gone = |outside: &StoreOptions, state: &State| {
+            state.status.needs_owner() && state.owner.as_ref().is_none_or(|owner| !(outside.is_alive)(owner))
         };
         // Ordinarily all of them live: then nothing is written.
         let mut dead = Vec::new();
         for run in suspects {
-            if self.database.read(|connection| Ok(gone(self, &find(connection, &run)?)))? {
+            if self.database.read(|connection| Ok(gone(&self.options, &find(connection, &run)?)))? {
                 dead.push(run);
             }
         }
         if dead.is_empty() {
             return Ok(dead);
         }
-        let store = self.clone();
+        let outside = self.outside();
         self.database.write(Durability::Process, move |connection| {
             let mut marked = Vec::new();
             for run in &dead {
                 let state = find(connection, run)?;
-                if gone(&store, &state) {
-                    step(connection, &state, Step { to: RunStatus::Interrupted, reason: None, at: store.now() })?;
+                if gone(&outside, &state) {
+                    step(
+                        connection,
+                        &state,
+                        Step { to: RunStatus::Interrupted, reason: None, at: outside.clock.now() },
+                    )?;
                     hand_over(connection, &state, None)?;
                     marked.push(run.clone());
                 }
@@ -295,7 +307,7 @@ impl Store {
     ///
     /// [`StoreError::NoSuchRun`].
     pub fn request_cancel(&self, run: &RunId, reason: CancelReason) -> Result<CancelOutcome> {
-        let (run, store) = (run.clone(), self.clone());
+        let (run, outside) = (run.clone(), self.outside());
         self.database.write(Durability::Process, move |connection| {
             let state = find(connection, &run)?;
             let resumable =
@@ -314,7 +326,7 @@ impl Store {
             if state.status.is_final() {
                 return Ok(CancelOutcome::Ended(state.status));
             }
-            let alive = state.owner.as_ref().is_some_and(|owner| (store.options.is_alive)(owner));
+            let alive = state.owner.as_ref().is_some_and(|owner| (outside.is_alive)(owner));
             if state.status.needs_owner() && alive {
                 connection
                     .prepare_cached("UPDATE runs SET cancel_requested = ?2 WHERE key = ?1")?
@@ -322,7 +334,7 @@ impl Store {
                 note(connection, &state, "cancel")?;
                 return Ok(CancelOutcome::Requested);
             }
-            step(connection, &state, Step { to: RunStatus::Cancelled, reason: Some(reason), at: store.now() })?;
+            step(connection, &state, Step { to: RunStatus::Cancelled, reason: Some(reason), at: outside.clock.now() })?;
             hand_over(connection, &state, None)?;
             Ok(CancelOutcome::Done)
         })

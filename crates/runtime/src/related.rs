@@ -1,0 +1,255 @@
+//! Runs of related projects: a run that another run has started, with a record of its own.
+//!
+//! A related run that asks a person waits under its own id, and its parent waits with it: the question stands in both
+//! records, and answering either answers the child.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::{CancelReason, EnvelopeStatus, ErrorCode, Origin, RunId};
+use project::Manifest;
+use script::{HostCall, HostError};
+use serde_json::{Value, json};
+use store::{Store, StoreError};
+use tokio::sync::mpsc;
+
+use crate::context::{Folders, Project};
+use crate::executor::{Executor, RunHandle, RunRequest, blocking};
+use crate::run::{Asked, Results, RunEvent};
+
+/// How deep related runs may call each other.
+const DEPTH: usize = 8;
+
+/// What a related run tells the run that started it.
+#[derive(Debug)]
+pub(crate) enum ChildNews {
+    /// It is recorded.
+    Started { seq: u64, child: RunId },
+    /// It asks a person.
+    Asked { seq: u64, child: RunId, asked: Asked },
+    /// Its question was answered.
+    Answered { seq: u64 },
+    /// It waits, and nobody here can answer.
+    Parked { seq: u64 },
+}
+
+/// What the run that started a related run tells it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ChildControl {
+    /// Nobody here can answer.
+    Park(ErrorCode),
+    /// The parent has ended.
+    Cancel(CancelReason),
+}
+
+/// A call of a related project, with what it needs to be made.
+pub(crate) struct RelatedCall {
+    pub(crate) executor: Executor,
+    pub(crate) store: Store,
+    pub(crate) project: Arc<Project>,
+    /// Project and entrypoint of every run above, the parent's last.
+    pub(crate) ancestry: Vec<String>,
+    pub(crate) parent: RunId,
+    pub(crate) call: HostCall,
+    /// The child that was started for this call before the parent was taken up again.
+    pub(crate) before: Option<RunId>,
+}
+
+fn error(code: &str, message: impl Into<String>) -> HostError {
+    HostError { code: code.into(), message: message.into(), data: None, fatal: false }
+}
+
+fn storage(problem: &StoreError) -> HostError {
+    error("storage", model::with_causes(problem))
+}
+
+impl RelatedCall {
+    /// Makes the call and sends its result.
+    pub(crate) async fn make(
+        self,
+        news: mpsc::UnboundedSender<ChildNews>,
+        results: Results,
+        control: mpsc::UnboundedReceiver<ChildControl>,
+    ) {
+        let call = self.call.clone();
+        match self.run(&news, control).await {
+            Ok(Some(output)) => drop(results.send((call, Ok(output)))),
+            Ok(None) => drop(news.send(ChildNews::Parked { seq: call.seq })),
+            Err(error) => drop(results.send((call, Err(error)))),
+        }
+    }
+
+    /// `None`: it waits for a person, and outlives this call.
+    async fn run(
+        self,
+        news: &mpsc::UnboundedSender<ChildNews>,
+        mut control: mpsc::UnboundedReceiver<ChildControl>,
+    ) -> Result<Option<Value>, HostError> {
+        let seq = self.call.seq;
+        let mut handle = match self.begin().await? {
+            Begun::Over(outcome) => return outcome.map(Some),
+            Begun::Runs(handle) => *handle,
+        };
+        let child = handle.run_id.clone().ok_or_else(|| error("related", "the related run was not recorded"))?;
+        let _ = news.send(ChildNews::Started { seq, child: child.clone() });
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = handle.events.recv() => match event {
+                    RunEvent::Question(asked) => drop(news.send(ChildNews::Asked { seq, child: child.clone(), asked })),
+                    RunEvent::Answered { .. } => drop(news.send(ChildNews::Answered { seq })),
+                    RunEvent::Progress { .. } | RunEvent::Output { .. } => {}
+                },
+                result = &mut handle.result => {
+                    let envelope = result.map_err(|_| error("related", "the related run ended without a result"))?;
+                    return match envelope.status {
+                        EnvelopeStatus::Success => Ok(Some(envelope.output.unwrap_or(Value::Null))),
+                        EnvelopeStatus::InteractionRequired => Ok(None),
+                        EnvelopeStatus::Failed | EnvelopeStatus::Cancelled | EnvelopeStatus::Timeout => {
+                            Err(child_error(envelope.error, &child))
+                        }
+                    };
+                }
+                Some(word) = control.recv() => match word {
+                    ChildControl::Park(code) => handle.park(code),
+                    ChildControl::Cancel(reason) => handle.cancel(reason),
+                },
+            }
+        }
+    }
+
+    async fn begin(&self) -> Result<Begun, HostError> {
+        let project = self.find_project().await?;
+        if let Some(before) = &self.before {
+            let (store, id) = (self.store.clone(), before.clone());
+            let record = blocking(move || store.show(&id)).await.map_err(|problem| storage(&problem))?;
+            if record.summary.status.is_final() {
+                return Ok(Begun::Over(match record.report.output {
+                    Some(output) => Ok(output),
+                    None => Err(child_error(record.report.error, before)),
+                }));
+            }
+            let handle = self
+                .executor
+                .resume_child(before, Some(record.summary.epoch), project)
+                .await
+                .map_err(|problem| error("related", model::with_causes(&problem)))?;
+            return Ok(Begun::Runs(Box::new(handle)));
+        }
+        let request = self.request(project).await?;
+        let handle = self
+            .executor
+            .start_child(request)
+            .await
+            .map_err(|problem| error("related", model::with_causes(&problem)))?;
+        Ok(Begun::Runs(Box::new(handle)))
+    }
+
+    async fn request(&self, project: Arc<Project>) -> Result<RunRequest, HostError> {
+        let name = self.call.args.get("entrypoint").and_then(Value::as_str).unwrap_or_default();
+        let report = self.executor.analyse_cached(&project.manifest, project.folders.data.join("cache")).await;
+        let entrypoint = report
+            .entrypoints
+            .into_iter()
+            .find(|entrypoint| entrypoint.id.as_str() == name)
+            .ok_or_else(|| error("related", format!("project `{}` has no entrypoint `{name}`", project.title)))?;
+        let step = format!("{}/{}", project.manifest.uuid, entrypoint.id);
+        if self.ancestry.contains(&step) {
+            return Err(error(
+                "related_cycle",
+                format!("`{}` of project `{}` is running above this call already", entrypoint.id, project.title),
+            ));
+        }
+        if self.ancestry.len() >= DEPTH {
+            return Err(error("related_depth", format!("related runs may be {DEPTH} deep")));
+        }
+        let raw = self.call.args.get("input").cloned().unwrap_or_else(|| json!({}));
+        let parent = self.parent.clone();
+        let mut ancestry = self.ancestry.clone();
+        ancestry.push(step);
+        blocking(move || {
+            let mut input = project::check_related_call(&entrypoint, &raw)?;
+            let files = project.managed_files();
+            files.import_all(&entrypoint.params, &mut input)?;
+            let cli_args = project::cli_args(&entrypoint.params, &files.with_paths(&entrypoint.params, &input)?)?;
+            Ok(RunRequest {
+                project,
+                entrypoint,
+                raw_input: raw,
+                input,
+                cli_args,
+                origin: Origin::Related,
+                client: None,
+                parent: Some(parent),
+                ancestry,
+            })
+        })
+        .await
+        .map_err(|faults: project::Faults| error("invalid_argument", faults.to_string()))
+    }
+
+    /// Finds the related project: bound on the command line, or confirmed from both sides in the registry.
+    async fn find_project(&self) -> Result<Arc<Project>, HostError> {
+        let alias = self.call.args.get("alias").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (project, store) = (Arc::clone(&self.project), self.store.clone());
+        blocking(move || find_project(&project, &store, &alias)).await
+    }
+}
+
+enum Begun {
+    /// It had ended before.
+    Over(Result<Value, HostError>),
+    Runs(Box<RunHandle>),
+}
+
+fn child_error(problem: Option<model::RunError>, child: &RunId) -> HostError {
+    match problem {
+        Some(problem) => HostError {
+            code: problem.code.as_str().to_owned(),
+            message: problem.message,
+            data: Some(json!({ "runId": child, "errCode": problem.err_code })),
+            fatal: false,
+        },
+        None => error("related", format!("the related run {child} has no result")),
+    }
+}
+
+fn find_project(ours: &Project, store: &Store, alias: &str) -> Result<Arc<Project>, HostError> {
+    let bound = ours.related.iter().find_map(|bound| {
+        let (name, dir) = bound.split_once('=')?;
+        (name == alias).then(|| PathBuf::from(dir))
+    });
+    let (folder, id) = match (bound, &ours.id) {
+        (Some(folder), _) => (folder, None),
+        (None, Some(id)) => {
+            let relations = store.relations(id).map_err(|problem| storage(&problem))?;
+            let relation =
+                relations.into_iter().find(|relation| relation.alias == alias && relation.both).ok_or_else(|| {
+                    error(
+                        "related",
+                        format!(
+                            "the related project `{alias}` is not confirmed from both sides: \
+                         `workflow-code projects relate {id} {alias} OTHER --both`"
+                        ),
+                    )
+                })?;
+            let other = store.project(relation.other.as_str()).map_err(|problem| storage(&problem))?;
+            (other.path, Some(other.id))
+        }
+        (None, None) => {
+            return Err(error(
+                "related",
+                format!("no folder is bound to `{alias}`: start with `--related-project {alias}=DIR`"),
+            ));
+        }
+    };
+    let manifest = read(&folder)?;
+    project::check_related(&ours.manifest, alias, &manifest)
+        .map_err(|problem| error("related", format!("{}; {}", model::with_causes(&problem), problem.next_step())))?;
+    let folders = Folders { kv: ours.folders.data.join("kv").join(&manifest.uuid), ..ours.folders.clone() };
+    Ok(Arc::new(Project { title: manifest.name.clone(), manifest, id, folders, related: Vec::new(), ..ours.clone() }))
+}
+
+fn read(folder: &Path) -> Result<Manifest, HostError> {
+    Manifest::read(folder).map_err(|problem| error("related", problem.sentence()))
+}

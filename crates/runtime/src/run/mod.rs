@@ -1,0 +1,779 @@
+//! One run, from its worker's start to its recorded end.
+//!
+//! Whatever happens is handled here in one place, one thing at a time: what the worker says, the results of its host
+//! calls, answers, the clock, a wish to cancel. A state is recorded before anyone is told of it.
+//!
+//! Here: the life of a run in one or several legs (a leg is one worker process); `running`, what of it is in hand;
+//! `questions`, `nodes` and `end`, its parts.
+
+mod end;
+mod exec;
+mod nodes;
+mod questions;
+mod running;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{
+    CancelReason, CreatedFile, EntrypointSource, Envelope, ErrorCode, InteractionKind, Limits, Node, Pending, Report,
+    RunError, RunId, RunStatus,
+};
+use script::{CallKind, HostCall, HostError, Job, JobKind, JournalRow, Sources};
+use serde_json::Value;
+use store::{Finish, Lease, Question, RunRecord, Store};
+use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
+use tokio::time::Instant;
+
+use crate::connection::Connection;
+use crate::executor::{CancelSwitch, Commands, Executor, RunRequest, Shared, blocking};
+use crate::host_calls::HostContext;
+use crate::protocol::{CommandJob, FromWorker, Outcome, ToWorker};
+use crate::related::{ChildControl, ChildNews};
+use crate::supervisor::Worker;
+
+pub use end::envelope_status;
+use end::{End, Ending, waiting_error};
+use nodes::Nodes;
+pub use questions::Asked;
+use questions::{Asker, Open};
+pub(crate) use running::Results;
+use running::{Moved, Running, Stop, Surroundings, now};
+
+/// Events that may wait for a listener; more of them overtake each other.
+pub(crate) const WAITING_EVENTS: usize = 256;
+
+/// After a polite word, how long a worker may take to end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The same when the client is gone.
+const GRACE_GONE: Duration = Duration::from_millis(150);
+
+/// Bytes of output after which it is recorded at once.
+const LOG_BATCH: usize = 64 * 1024;
+
+/// How often what a run wrote and the state of its nodes are recorded while it runs.
+const RECORD: Duration = Duration::from_millis(100);
+
+/// How often an open question is looked at, since anybody may answer it.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What happens in a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunEvent {
+    /// A part begins, or something was said about how far it is.
+    Progress {
+        /// What is done; absent when only the message is news.
+        done: Option<f64>,
+        /// What there is to do.
+        total: Option<f64>,
+        /// What is being done.
+        message: Option<String>,
+    },
+    /// The project wrote something, masked.
+    Output {
+        /// To standard error rather than standard output.
+        error: bool,
+        /// What it wrote, without the last line end.
+        text: String,
+    },
+    /// A person has to answer. Whoever listens answers, or parks the run.
+    Question(Asked),
+    /// A question was answered, by whomever.
+    Answered {
+        /// The question.
+        number: u64,
+    },
+}
+
+/// What a run had done when it is taken up again.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    pub(crate) journal: Vec<JournalRow>,
+    pub(crate) sources: Option<BTreeMap<String, String>>,
+    pub(crate) questions: Vec<Question>,
+    /// Related runs, by the calls that started them.
+    pub(crate) children: HashMap<u64, RunId>,
+    /// Calls that were begun and never done.
+    pub(crate) unfinished: HashSet<u64>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) files: Vec<CreatedFile>,
+    pub(crate) resumed: bool,
+}
+
+/// How one worker's part in a run ended.
+enum LegEnd {
+    /// The run is over.
+    Over(End),
+    /// The run waits for a person, and nobody here can answer.
+    Parked(ErrorCode, Open),
+    /// A command was answered, and is started again.
+    Again(Value),
+    /// Another process has the run.
+    Lost,
+}
+
+/// A run with all it needs.
+#[derive(Debug)]
+pub(crate) struct Drive {
+    shared: Arc<Shared>,
+    request: RunRequest,
+    host: Arc<HostContext>,
+    past: Past,
+}
+
+impl Drive {
+    pub(crate) fn new(shared: Arc<Shared>, request: RunRequest, host: HostContext, past: Past) -> Self {
+        Self { shared, request, host: Arc::new(host), past }
+    }
+
+    /// The store, with this run's secrets masked.
+    pub(crate) fn store(&self) -> Store {
+        self.shared.store.masked(self.host.masker())
+    }
+
+    /// Ends a run that was cancelled before it had a place.
+    pub(crate) async fn cancelled_in_queue(self, lease: Lease, switch: CancelSwitch) -> Envelope {
+        let reason = tokio::select! {
+            biased;
+            reason = switch.cancelled() => reason,
+            () = self.shared.ending.cancelled() => CancelReason::ClientGone,
+        };
+        self.record_end(&self.store(), &lease, End::cancelled(reason), Vec::new(), Vec::new()).await
+    }
+
+    /// Runs it until it has ended, waits for a person where nobody answers, or is somebody else's.
+    pub(crate) async fn run(
+        mut self,
+        lease: Lease,
+        place: OwnedSemaphorePermit,
+        events: mpsc::Sender<RunEvent>,
+        switch: CancelSwitch,
+        mut commands: Commands,
+    ) -> Envelope {
+        let store = self.store();
+        let past = std::mem::take(&mut self.past);
+        let (news, mut family) = mpsc::unbounded_channel();
+        let mut running = Running {
+            store: store.clone(),
+            lease: lease.clone(),
+            host: Arc::clone(&self.host),
+            events,
+            nodes: Nodes::resumed(past.nodes.clone()),
+            logs: store.log_writer(&lease),
+            unrecorded: false,
+            files: past.files.clone(),
+            open: Vec::new(),
+            asked_before: past.questions.clone(),
+            in_flight: 0,
+            waiting: false,
+            outbox: Vec::new(),
+            begun: past.unfinished.clone(),
+            programs: HashMap::new(),
+            children: HashMap::new(),
+            children_before: past.children.clone(),
+            news,
+            context: Surroundings {
+                executor: Executor::of(&self.shared),
+                project: Arc::clone(&self.request.project),
+                ancestry: self.request.ancestry.clone(),
+            },
+        };
+        let mut answer: Option<Value> = None;
+        let mut end = match self.begin(&mut running).await {
+            Ok(()) => None,
+            Err(Stop::Failed(error)) => Some(LegEnd::Over(End::failed(error))),
+            Err(Stop::Lost) => Some(LegEnd::Lost),
+        };
+        if end.is_none() && past.resumed {
+            // A command that asked before goes on with its answer, or asks again.
+            end = self.take_up_command(&mut running, &past, &mut answer, &switch, &mut commands).await;
+        }
+        let end = loop {
+            let leg = match end.take() {
+                Some(end) => end,
+                None => self.leg(&mut running, &past, answer.take(), &switch, &mut commands, &mut family).await,
+            };
+            match leg {
+                LegEnd::Again(next) => answer = Some(next),
+                end => break end,
+            }
+        };
+        if let LegEnd::Over(end) = &end {
+            running.tell_children(ChildControl::Cancel(end.reason.unwrap_or(CancelReason::Client)));
+        }
+        running.finish_logs().await;
+        drop(place);
+        match end {
+            LegEnd::Over(end) => {
+                running.nodes.close(end.status, now());
+                let nodes = std::mem::take(&mut running.nodes.list);
+                let files = std::mem::take(&mut running.files);
+                let folder = self.folder(&lease);
+                let envelope = self.record_end(&running.store.clone(), &lease, end, nodes, files).await;
+                // Nothing in it is needed once the run has ended.
+                let _ = blocking(move || std::fs::remove_dir_all(folder)).await;
+                envelope
+            }
+            LegEnd::Parked(code, open) => self.park(&running, code, &open).await,
+            LegEnd::Lost | LegEnd::Again(_) => self.follow_elsewhere(&lease).await,
+        }
+    }
+
+    /// A run that had to queue, or was interrupted, is `running` from now on; one that waits does so until it comes to
+    /// its question again.
+    async fn begin(&self, running: &mut Running) -> Result<(), Stop> {
+        let (store, lease) = (running.store.clone(), running.lease.clone());
+        running.waiting = blocking(move || match store.signals(lease.run())?.status {
+            RunStatus::WaitingForInput => Ok(true),
+            RunStatus::Running => Ok(false),
+            RunStatus::Queued
+            | RunStatus::Interrupted
+            | RunStatus::Success
+            | RunStatus::Failed
+            | RunStatus::Cancelled
+            | RunStatus::Timeout => store.transition(&lease, RunStatus::Running).map(|()| false),
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn take_up_command(
+        &self,
+        running: &mut Running,
+        past: &Past,
+        answer: &mut Option<Value>,
+        switch: &CancelSwitch,
+        commands: &mut Commands,
+    ) -> Option<LegEnd> {
+        let last = past.questions.iter().rev().find(|question| question.seq.is_none())?;
+        running
+            .wait_for(Open { number: last.number, asker: Asker::Command, form: last.form.clone(), kind: last.kind })
+            .await;
+        match self.await_answer(running, switch, commands).await {
+            LegEnd::Again(value) => {
+                *answer = Some(value);
+                None
+            }
+            end => Some(end),
+        }
+    }
+
+    /// Waits for the answer to a question that no worker waits for.
+    async fn await_answer(&self, running: &mut Running, switch: &CancelSwitch, commands: &mut Commands) -> LegEnd {
+        // A command makes no calls, so nothing comes back on this.
+        let (results, _none) = mpsc::unbounded_channel();
+        loop {
+            match running.answered(&results).await {
+                Ok(Moved::Command(value)) => return LegEnd::Again(value),
+                Ok(Moved::Nothing | Moved::On) => {}
+                Err(Stop::Lost) => return LegEnd::Lost,
+                Err(Stop::Failed(error)) => return LegEnd::Over(End::failed(error)),
+            }
+            tokio::select! {
+                biased;
+                reason = switch.cancelled() => return LegEnd::Over(End::cancelled(reason)),
+                () = self.shared.ending.cancelled() => return parked(running, ErrorCode::InteractionRequired),
+                Some(code) = commands.park.recv() => return parked(running, code),
+                () = commands.answered.notified() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+
+    /// One worker's part in the run.
+    async fn leg(
+        &self,
+        running: &mut Running,
+        past: &Past,
+        answer: Option<Value>,
+        switch: &CancelSwitch,
+        commands: &mut Commands,
+        family: &mut mpsc::UnboundedReceiver<ChildNews>,
+    ) -> LegEnd {
+        if let EntrypointSource::Command { .. } = self.request.entrypoint.source {
+            self.connect(running).await;
+        }
+        let first = match self.first_message(running, past, answer) {
+            Ok(first) => first,
+            Err(error) => return LegEnd::Over(End::failed(*error)),
+        };
+        let root = &self.request.project.manifest.root;
+        let mut worker = match Worker::start(&self.shared.image, root, &self.shared.workers) {
+            Ok(worker) => worker,
+            Err(error) => {
+                let cause = format!("{error}: {}", error.source);
+                let error =
+                    RunError::new(ErrorCode::WorkerDied, "no worker process could be started").with_cause(cause);
+                return LegEnd::Over(End::failed(error));
+            }
+        };
+        worker.say(&first);
+        let limit = self.time_limit();
+        let mut clock = RunClock::start(limit);
+        let (results, mut done) = mpsc::unbounded_channel::<(HostCall, Result<Value, HostError>)>();
+        let mut ending: Option<Ending> = None;
+        let mut kill_at: Option<Instant> = None;
+        let mut record_at: Option<Instant> = None;
+        let mut parking: Option<ErrorCode> = None;
+        let mut suspending = false;
+        let answered = Arc::clone(&commands.answered);
+        let mut calls: HashMap<u64, HostCall> = HashMap::new();
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let far = Instant::now() + Duration::from_secs(10 * 365 * 24 * 3600);
+        let end = loop {
+            for message in running.outbox.drain(..) {
+                worker.say(&message);
+            }
+            if !suspending && parking.is_some() && !running.open.is_empty() && running.in_flight == 0 {
+                // From now on answers are for whoever takes the run up.
+                suspending = true;
+                worker.say(&ToWorker::Suspend);
+            }
+            tokio::select! {
+                biased;
+                reason = switch.cancelled(), if ending.is_none() => {
+                    ending = Some(Ending::Cancelled(reason));
+                    worker.say(&ToWorker::Cancel);
+                    kill_at = Some(Instant::now() + GRACE);
+                }
+                () = self.shared.ending.cancelled(), if kill_at.is_none_or(|at| at > Instant::now() + GRACE_GONE) => {
+                    if ending.is_none() && !running.open.is_empty() {
+                        // It waits for a person, and that outlives us.
+                        break parked(running, ErrorCode::InteractionRequired);
+                    }
+                    ending.get_or_insert(Ending::Cancelled(CancelReason::ClientGone));
+                    worker.say(&ToWorker::Cancel);
+                    kill_at = Some(Instant::now() + GRACE_GONE);
+                }
+                message = worker.next() => match message {
+                    Some(FromWorker::Done(Outcome::Suspended)) if ending.is_none() => {
+                        break parked(running, parking.unwrap_or(ErrorCode::InteractionRequired));
+                    }
+                    Some(FromWorker::Done(Outcome::Pending { form })) if ending.is_none() => {
+                        worker.finish().await;
+                        return self.pend(running, &form, switch, commands).await;
+                    }
+                    Some(FromWorker::Done(outcome)) => break LegEnd::Over(judge(outcome, ending, limit)),
+                    Some(message) => {
+                        if let FromWorker::Call(call) = &message
+                            && call.kind == CallKind::Related
+                        {
+                            calls.insert(call.seq, call.clone());
+                        }
+                        if let Err(stop) = running.hear(message, &results).await {
+                            break stopped(stop);
+                        }
+                        if !running.open.is_empty() {
+                            clock.pause();
+                        }
+                        if running.unrecorded && record_at.is_none() {
+                            record_at = Some(Instant::now() + RECORD);
+                        }
+                    }
+                    None => {
+                        let how = worker.kill().await;
+                        return LegEnd::Over(match ending {
+                            Some(ending) => End::from_outside(ending, limit),
+                            None => End::failed(
+                                RunError::new(ErrorCode::WorkerDied, format!("the worker process ended unexpectedly ({how})")),
+                            ),
+                        });
+                    }
+                },
+                Some(told) = family.recv() => {
+                    if let Err(stop) = running.hear_child(told, &calls).await {
+                        break stopped(stop);
+                    }
+                    if !running.open.is_empty() {
+                        clock.pause();
+                    }
+                }
+                Some((call, outcome)) = done.recv() => {
+                    running.in_flight = running.in_flight.saturating_sub(1);
+                    running.children.remove(&call.seq);
+                    match running.deliver(&call, outcome).await {
+                        Ok(delivered) => worker.say(&ToWorker::Deliver(delivered)),
+                        Err(stop) => break stopped(stop),
+                    }
+                }
+                Some(code) = commands.park.recv() => {
+                    parking = Some(code);
+                    // Those that ask a person wait under their own ids as well.
+                    running.tell_children(ChildControl::Park(code));
+                }
+                () = answer_due(&answered, &mut look), if !running.open.is_empty() && ending.is_none() && !suspending => {
+                    match running.answered(&results).await {
+                        Ok(Moved::On) => {
+                            parking = None;
+                            if running.open.is_empty() {
+                                clock.go_on();
+                            }
+                        }
+                        Ok(Moved::Nothing | Moved::Command(_)) => {}
+                        Err(stop) => break stopped(stop),
+                    }
+                }
+                () = tokio::time::sleep_until(clock.deadline().unwrap_or(far)), if ending.is_none() && clock.deadline().is_some() => {
+                    ending = Some(Ending::Timeout);
+                    worker.say(&ToWorker::TimeOut);
+                    kill_at = Some(Instant::now() + GRACE);
+                }
+                () = tokio::time::sleep_until(kill_at.unwrap_or(far)), if kill_at.is_some() => {
+                    break LegEnd::Over(End::from_outside(ending.unwrap_or(Ending::Timeout), limit));
+                }
+                () = tokio::time::sleep_until(record_at.unwrap_or(far)), if record_at.is_some() => {
+                    running.flush().await;
+                    record_at = None;
+                }
+            }
+        };
+        match &end {
+            LegEnd::Over(over) if over.error.is_none() || kill_at.is_none() => {
+                worker.finish().await;
+            }
+            LegEnd::Over(_) | LegEnd::Parked(..) | LegEnd::Again(_) | LegEnd::Lost => {
+                worker.kill().await;
+            }
+        }
+        end
+    }
+
+    /// A command asks a person: the run waits without any process of its own.
+    async fn pend(
+        &self,
+        running: &mut Running,
+        form: &Value,
+        switch: &CancelSwitch,
+        commands: &mut Commands,
+    ) -> LegEnd {
+        let form = match project::read_form(form) {
+            Ok(form) => form,
+            Err(faults) => {
+                let error = RunError::new(ErrorCode::CommandFailed, "`pending` in its report is no form");
+                return LegEnd::Over(End::failed(error.with_cause(faults.to_string())));
+            }
+        };
+        let number = match running.record_question(None, &form, InteractionKind::Form, None).await {
+            Ok(number) => number,
+            Err(stop) => return stopped(stop),
+        };
+        running.wait_for(Open { number, asker: Asker::Command, form, kind: InteractionKind::Form }).await;
+        self.await_answer(running, switch, commands).await
+    }
+
+    /// Finds the connection that a command is given. One that cannot be had is told in the run's log, and the command goes
+    /// without: it may not need it.
+    async fn connect(&self, running: &mut Running) {
+        let host = Arc::clone(&self.host);
+        let failed = blocking(move || host.connection().err().map(str::to_owned)).await;
+        running.refresh_masker().await;
+        if let Some(why) = failed {
+            running.warn(&format!("the connection is left out: {why}"));
+        }
+    }
+
+    /// Where a command's input, report and state lie.
+    fn folder(&self, lease: &Lease) -> PathBuf {
+        self.request.project.folders.data.join("runs").join(lease.run().as_str())
+    }
+
+    fn first_message(&self, running: &Running, past: &Past, answer: Option<Value>) -> Result<ToWorker, Box<RunError>> {
+        match &self.request.entrypoint.source {
+            EntrypointSource::Module { file } => Ok(ToWorker::Script(Box::new(self.job(JobKind::Module, file, past)))),
+            EntrypointSource::Script { file } => Ok(ToWorker::Script(Box::new(self.job(JobKind::Script, file, past)))),
+            EntrypointSource::Command { argv } => self.command(running, argv, answer),
+            EntrypointSource::Dynamic => Err(Box::new(RunError::new(
+                ErrorCode::ScriptError,
+                "entrypoints that take a script with each call are not served by this version",
+            ))),
+        }
+    }
+
+    fn command(&self, running: &Running, argv: &[String], answer: Option<Value>) -> Result<ToWorker, Box<RunError>> {
+        use std::os::unix::fs::DirBuilderExt;
+        let project = &self.request.project;
+        let folder = self.folder(&running.lease);
+        let failed = |error: std::io::Error| {
+            Box::new(
+                RunError::new(ErrorCode::WorkerDied, "the run's folder could not be written")
+                    .with_cause(error.to_string()),
+            )
+        };
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join("state")).map_err(failed)?;
+        // A command sees its files as paths.
+        let input = project
+            .managed_files()
+            .with_paths(&self.request.entrypoint.params, &self.request.input)
+            .map_err(|faults| Box::new(RunError::new(ErrorCode::CommandFailed, faults.to_string())))?;
+        let input = Value::Object(input).to_string();
+        let input_file = folder.join("input.json");
+        std::fs::write(&input_file, &input).map_err(failed)?;
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let report = folder.join("report.json");
+        // A report of the leg before would be taken for this one's.
+        let _ = std::fs::remove_file(&report);
+        // Found before, and told where it could not be.
+        let connection = self.host.connection().ok().flatten().map(Connection::variables).unwrap_or_default();
+        let mut environment: BTreeMap<String, String> =
+            project::command_environment(&project.environment, &self.host.env_file, &connection)
+                .into_iter()
+                // A value that is no Unicode cannot travel to the worker as text.
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect();
+        let report = text(report);
+        for (name, value) in [
+            ("WORKFLOW_RUN_ID", running.lease.run().to_string()),
+            ("WORKFLOW_ENTRYPOINT", self.request.entrypoint.id.to_string()),
+            ("WORKFLOW_INPUT", text(input_file)),
+            ("WORKFLOW_OUTPUT", report.clone()),
+            ("WORKFLOW_STATE", text(folder.join("state"))),
+        ] {
+            environment.insert(name.into(), value);
+        }
+        if let Some(answer) = answer {
+            let file = folder.join("answer.json");
+            std::fs::write(&file, answer.to_string()).map_err(failed)?;
+            environment.insert("WORKFLOW_ANSWER".into(), text(file));
+        }
+        let mut argv = argv.to_vec();
+        argv.extend(self.request.cli_args.iter().cloned());
+        Ok(ToWorker::Command(CommandJob {
+            argv,
+            folder: text(project.manifest.root.clone()),
+            environment,
+            input,
+            report,
+        }))
+    }
+
+    fn job(&self, kind: JobKind, file: &str, past: &Past) -> Job {
+        let manifest = &self.request.project.manifest;
+        let mut job = Job::new(kind, manifest.root.clone(), file);
+        job.input = match kind {
+            JobKind::Module => Some(Value::Object(self.request.input.clone())),
+            JobKind::Script => script_args(&self.request),
+        };
+        job.args_verbatim = self.request.entrypoint.args_verbatim;
+        job.seed = self.host.seed;
+        job.started_at = self.host.started_at;
+        job.memory_bytes = self.request.entrypoint.memory_mb.unwrap_or(Limits::MEMORY_MB) * 1024 * 1024;
+        if let Some(most) = manifest.max_agents {
+            job.max_agents = most;
+        }
+        job.max_tokens = manifest.max_tokens;
+        if let Some(sources) = &past.sources {
+            job.sources = Sources::Kept(sources.clone());
+        }
+        job.journal.clone_from(&past.journal);
+        job
+    }
+
+    /// How long the run may take. Measured by a clock that stands still while the machine sleeps.
+    fn time_limit(&self) -> Option<Duration> {
+        let default = match self.request.entrypoint.source {
+            EntrypointSource::Module { .. } | EntrypointSource::Command { .. } => Limits::TIMEOUT_SECONDS,
+            EntrypointSource::Script { .. } | EntrypointSource::Dynamic => 0,
+        };
+        match self.request.entrypoint.timeout_seconds.unwrap_or(default) {
+            0 => None,
+            seconds => Some(Duration::from_secs(seconds)),
+        }
+    }
+
+    /// Lets go of a run that waits for a person, so that whoever answers has it at once.
+    async fn park(&self, running: &Running, code: ErrorCode, open: &Open) -> Envelope {
+        let (store, lease) = (running.store.clone(), running.lease.clone());
+        if let Err(error) = blocking(move || store.release(&lease)).await {
+            tracing::debug!(run = %running.lease.run(), %error, "the waiting run is in other hands already");
+        }
+        let error = waiting_error(code, running.lease.run(), &open.form, open.kind, &self.request.project);
+        Envelope {
+            run_id: Some(running.lease.run().clone()),
+            status: model::EnvelopeStatus::InteractionRequired,
+            entrypoint_id: self.request.entrypoint.id.clone(),
+            entrypoint_title: self.request.entrypoint.title.clone(),
+            output: None,
+            error: Some(error),
+            pending: Some(Pending { child_run_id: open.asker.child().cloned(), ..Pending::from(&open.form) }),
+            files: running.files.clone(),
+        }
+    }
+
+    /// Waits until a run that another process has taken over has ended or waits again, and tells of it.
+    async fn follow_elsewhere(&self, lease: &Lease) -> Envelope {
+        loop {
+            let (store, run) = (self.store(), lease.run().clone());
+            match blocking(move || store.show(&run)).await {
+                Ok(record) if !record.summary.status.needs_owner() => {
+                    return envelope_of(&record, &self.request.project);
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::error!(run = %lease.run(), %error, "a run that went on elsewhere cannot be read");
+                    let error =
+                        RunError::new(ErrorCode::WorkerDied, "the run went on in another process and cannot be read");
+                    return self.envelope(lease, End::failed(error), Vec::new());
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                () = self.shared.ending.cancelled() => {
+                    return self.envelope(lease, End::cancelled(CancelReason::ClientGone), Vec::new());
+                }
+            }
+        }
+    }
+
+    fn envelope(&self, lease: &Lease, end: End, files: Vec<CreatedFile>) -> Envelope {
+        let masker = self.host.masker();
+        Envelope {
+            run_id: Some(lease.run().clone()),
+            status: envelope_status(end.status),
+            entrypoint_id: self.request.entrypoint.id.clone(),
+            entrypoint_title: self.request.entrypoint.title.clone(),
+            output: end.output.map(|output| masker.mask_json(&output)),
+            error: end.error.map(|error| RunError { message: masker.mask(&error.message).into_owned(), ..error }),
+            pending: None,
+            files,
+        }
+    }
+
+    /// Records the end, and only then tells of it.
+    async fn record_end(
+        &self,
+        store: &Store,
+        lease: &Lease,
+        end: End,
+        nodes: Vec<Node>,
+        files: Vec<CreatedFile>,
+    ) -> Envelope {
+        let report = Report { output: end.output.clone(), error: end.error.clone(), nodes };
+        let finish = Finish { status: end.status, report, cancel_reason: end.reason, files: files.clone() };
+        let recorded = {
+            let (store, lease) = (store.clone(), lease.clone());
+            blocking(move || store.finish(&lease, finish)).await
+        };
+        match recorded {
+            Ok(()) => self.envelope(lease, end, files),
+            // Somebody cancelled it, or took it over, while it ended.
+            Err(store::StoreError::StaleEpoch { .. } | store::StoreError::Transition { .. }) => {
+                self.follow_elsewhere(lease).await
+            }
+            Err(error) => {
+                tracing::error!(run = %lease.run(), %error, "the end of a run could not be recorded");
+                let message = format!("the end of the run could not be recorded: {}", model::with_causes(&error));
+                self.envelope(lease, End::failed(RunError::new(ErrorCode::WorkerDied, message)), files)
+            }
+        }
+    }
+}
+
+/// Waits until an open question may have been answered.
+async fn answer_due(answered: &Notify, look: &mut tokio::time::Interval) {
+    tokio::select! {
+        () = answered.notified() => {}
+        _ = look.tick() => {}
+    }
+}
+
+fn parked(running: &mut Running, code: ErrorCode) -> LegEnd {
+    match running.open.first().cloned() {
+        Some(open) => LegEnd::Parked(code, open),
+        None => LegEnd::Over(End::failed(RunError::new(ErrorCode::WorkerDied, "the run stopped without a question"))),
+    }
+}
+
+fn stopped(stop: Stop) -> LegEnd {
+    match stop {
+        Stop::Failed(error) => LegEnd::Over(End::failed(error)),
+        Stop::Lost => LegEnd::Lost,
+    }
+}
+
+/// Turns what a worker reports into the run's end. What was asked from outside wins over what came of it.
+fn judge(outcome: Outcome, ending: Option<Ending>, limit: Option<Duration>) -> End {
+    if let Some(ending) = ending {
+        return End::from_outside(ending, limit);
+    }
+    match outcome {
+        Outcome::Success { output } => End::success(output),
+        Outcome::Failed { error } => End::failed(error),
+        Outcome::TimedOut => End::from_outside(Ending::Timeout, limit),
+        Outcome::Cancelled => End::cancelled(CancelReason::ClientGone),
+        Outcome::Pending { .. } | Outcome::Suspended => {
+            End::failed(RunError::new(ErrorCode::WorkerDied, "the worker stopped without being asked to"))
+        }
+    }
+}
+
+/// `args` of an orchestration script: the one parameter, or all declared ones as an object.
+fn script_args(request: &RunRequest) -> Option<Value> {
+    let params = &request.entrypoint.params;
+    if params.len() == 1 && params[0].name == "args" && params[0].kind == model::ParamType::Json {
+        return request.input.get("args").cloned();
+    }
+    Some(Value::Object(request.input.clone()))
+}
+
+/// Makes the result of a recorded run.
+#[must_use]
+pub fn envelope_of(record: &RunRecord, project: &crate::Project) -> Envelope {
+    waiting_envelope(record, project, ErrorCode::InteractionRequired)
+}
+
+/// Makes the result of a recorded run; `code` is why it is still waiting, if it is.
+#[must_use]
+pub fn waiting_envelope(record: &RunRecord, project: &crate::Project, code: ErrorCode) -> Envelope {
+    let pending = record.pending();
+    let error = match pending {
+        Some(question) => Some(waiting_error(code, &record.summary.run_id, &question.form, question.kind, project)),
+        None if record.summary.status == RunStatus::Interrupted => Some(RunError::new(
+            ErrorCode::InteractionRequired,
+            format!(
+                "the process that had the run is gone; `workflow-code runs resume {}` continues it",
+                record.summary.run_id
+            ),
+        )),
+        None => record.report.error.clone(),
+    };
+    Envelope {
+        run_id: Some(record.summary.run_id.clone()),
+        status: envelope_status(record.summary.status),
+        entrypoint_id: record.summary.entrypoint_id.clone(),
+        entrypoint_title: record.summary.entrypoint_title.clone(),
+        output: record.report.output.clone(),
+        error,
+        pending: record.pending_summary(),
+        files: record.files.clone(),
+    }
+}
+
+/// The run's own time: it stands still while a person is waited for.
+struct RunClock {
+    left: Option<Duration>,
+    since: Option<Instant>,
+}
+
+impl RunClock {
+    fn start(limit: Option<Duration>) -> Self {
+        Self { left: limit, since: Some(Instant::now()) }
+    }
+
+    fn pause(&mut self) {
+        if let Some(since) = self.since.take() {
+            self.left = self.left.map(|left| left.saturating_sub(since.elapsed()));
+        }
+    }
+
+    fn go_on(&mut self) {
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.since?.checked_add(self.left?)
+    }
+}

@@ -1,0 +1,589 @@
+//! What of a run is in hand while it runs: what its worker says comes in here, and what it asked for goes out.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, RunError, RunId, RunStatus, TimestampMs};
+use script::{CallKind, HostCall, HostError, Narration, Stream};
+use serde_json::Value;
+use store::{Durability, Lease, LogStream, LogWriter, NewAnswer, NewQuestion, Question, Store, StoreError};
+use tokio::sync::mpsc;
+
+use super::end::answer_value;
+use super::nodes::Nodes;
+use super::questions::{Asked, Asker, Open, form_of};
+use super::{LOG_BATCH, RunEvent, exec};
+use crate::context::Project;
+use crate::executor::{Executor, blocking};
+use crate::host_calls::{self, HostContext};
+use crate::protocol::{BUILD, Delivered, ExecJob, Executed, FromWorker, ToWorker};
+use crate::related::{ChildControl, ChildNews, RelatedCall};
+
+/// A waiting run is given up after this long.
+const EXPIRES: TimestampMs = 30 * 24 * 3600 * 1000;
+
+/// The result of a host call on its way back.
+pub(crate) type Results = mpsc::UnboundedSender<(HostCall, Result<Value, HostError>)>;
+
+pub(super) struct Running {
+    pub(super) store: Store,
+    pub(super) lease: Lease,
+    pub(super) host: Arc<HostContext>,
+    pub(super) events: mpsc::Sender<RunEvent>,
+    pub(super) nodes: Nodes,
+    pub(super) logs: LogWriter,
+    pub(super) unrecorded: bool,
+    pub(super) files: Vec<CreatedFile>,
+    pub(super) open: Vec<Open>,
+    /// Questions that the run had asked before it was taken up again.
+    pub(super) asked_before: Vec<Question>,
+    /// Host calls that somebody works on.
+    pub(super) in_flight: usize,
+    /// Whether the run is recorded as waiting for a person.
+    pub(super) waiting: bool,
+    /// What is to be said to the worker next.
+    pub(super) outbox: Vec<ToWorker>,
+    /// Calls that were journalled when they began.
+    pub(super) begun: HashSet<u64>,
+    /// Programs that run for the script.
+    pub(super) programs: HashMap<u64, HostCall>,
+    /// Related runs, by the calls that started them.
+    pub(super) children: HashMap<u64, mpsc::UnboundedSender<ChildControl>>,
+    /// Related runs that were started before the run was taken up again.
+    pub(super) children_before: HashMap<u64, RunId>,
+    /// Where related runs tell what happens to them.
+    pub(super) news: mpsc::UnboundedSender<ChildNews>,
+    pub(super) context: Surroundings,
+}
+
+/// What host calls need beside the run itself.
+#[derive(Clone)]
+pub(super) struct Surroundings {
+    pub(super) executor: Executor,
+    pub(super) project: Arc<Project>,
+    pub(super) ancestry: Vec<String>,
+}
+
+/// What came of looking for answers.
+#[derive(Debug)]
+pub(super) enum Moved {
+    /// Nothing was answered.
+    Nothing,
+    /// A question was answered, and the run goes on.
+    On,
+    /// A command's question was answered: it is started again with this.
+    Command(Value),
+}
+
+/// Why a run cannot go on here.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It has failed.
+    Failed(RunError),
+    /// Another process has it.
+    Lost,
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::StaleEpoch { .. } => Self::Lost,
+            error => Self::Failed(
+                RunError::new(ErrorCode::WorkerDied, "the run could not be recorded, so it was stopped")
+                    .with_cause(model::with_causes(&error)),
+            ),
+        }
+    }
+}
+
+pub(super) fn now() -> TimestampMs {
+    model::Clock::now(&model::SystemClock)
+}
+
+impl Running {
+    /// Takes in what the worker says.
+    pub(super) async fn hear(&mut self, message: FromWorker, results: &Results) -> Result<(), Stop> {
+        match message {
+            FromWorker::Ready { build } if build != BUILD => Err(Stop::Failed(RunError::new(
+                ErrorCode::WorkerDied,
+                "Workflow Code was updated while this server ran: reconnect",
+            ))),
+            FromWorker::Executed { seq, outcome } => self.executed(seq, outcome).await,
+            FromWorker::Ready { .. } | FromWorker::Analysed(_) | FromWorker::Abandon { .. } | FromWorker::Done(_) => {
+                Ok(())
+            }
+            FromWorker::Loaded { modules } => {
+                let (store, lease) = (self.store.clone(), self.lease.clone());
+                let files: Vec<store::SourceFile> = modules
+                    .into_iter()
+                    .map(|module| store::SourceFile { path: module.path, text: module.text })
+                    .collect();
+                match blocking(move || store.keep_sources(&lease, &files)).await {
+                    Ok(()) => Ok(()),
+                    // A secret in the code and no key to seal it with: the run goes on, and cannot be resumed.
+                    Err(error @ StoreError::Unstorable { .. }) => {
+                        tracing::warn!(run = %self.lease.run(), %error, "the run's code is not kept");
+                        Ok(())
+                    }
+                    Err(error) => Err(error.into()),
+                }
+            }
+            FromWorker::Narrate(narration) => {
+                self.narrate(narration).await;
+                Ok(())
+            }
+            FromWorker::Call(call) => match call.kind {
+                CallKind::Form | CallKind::Approve => self.ask(call, results).await,
+                CallKind::Exec => self.exec(call, results).await,
+                CallKind::Http => self.request(call, results).await,
+                CallKind::Related => {
+                    self.related(call, results);
+                    Ok(())
+                }
+                _ => {
+                    self.call(call, results);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    fn call(&mut self, call: HostCall, results: &Results) {
+        let host = Arc::clone(&self.host);
+        let results = results.clone();
+        let run = self.lease.run().clone();
+        self.in_flight += 1;
+        tokio::spawn(async move {
+            let outcome = match call.kind {
+                CallKind::Sleep => {
+                    let milliseconds = call.args.get("ms").and_then(Value::as_f64).unwrap_or(0.0).clamp(0.0, 1e12);
+                    tokio::time::sleep(Duration::from_secs_f64(milliseconds / 1000.0)).await;
+                    Ok(Value::Null)
+                }
+                kind => {
+                    let args = call.args.clone();
+                    blocking(move || host_calls::perform(&host, &run, kind, &args)).await
+                }
+            };
+            // The run may have ended meanwhile.
+            let _ = results.send((call, outcome));
+        });
+    }
+
+    /// Puts a question of a script before whoever may answer it. The run waits, durably, before anyone is told.
+    async fn ask(&mut self, call: HostCall, results: &Results) -> Result<(), Stop> {
+        let (form, kind) = match form_of(&call) {
+            Ok(read) => read,
+            Err(message) => {
+                self.in_flight += 1;
+                let error = HostError { code: "invalid_form".into(), message, data: None, fatal: false };
+                let _ = results.send((call, Err(error)));
+                return Ok(());
+            }
+        };
+        let before = self.asked_before.iter().find(|question| question.seq == Some(call.seq));
+        let number = match before {
+            Some(question) => {
+                let number = question.number;
+                self.wait_again().await?;
+                number
+            }
+            None => self.record_question(Some(call.seq), &form, kind, None).await?,
+        };
+        self.nodes.waits(call.own_node, true);
+        self.unrecorded = true;
+        self.wait_for(Open { number, asker: Asker::Script(call), form, kind }).await;
+        Ok(())
+    }
+
+    /// Records a question that is asked for the first time.
+    pub(super) async fn record_question(
+        &mut self,
+        seq: Option<u64>,
+        form: &model::Form,
+        kind: InteractionKind,
+        child: Option<RunId>,
+    ) -> Result<u64, Stop> {
+        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(now() + EXPIRES) };
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        let number = blocking(move || store.ask(&lease, &new)).await?;
+        self.waiting = true;
+        Ok(number)
+    }
+
+    /// A run that was taken up again comes to a question that it had asked before.
+    async fn wait_again(&mut self) -> Result<(), Stop> {
+        if !std::mem::replace(&mut self.waiting, true) {
+            let (store, lease) = (self.store.clone(), self.lease.clone());
+            blocking(move || store.transition(&lease, RunStatus::WaitingForInput)).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells of an open question.
+    pub(super) async fn wait_for(&mut self, open: Open) {
+        let asked = Asked { number: open.number, form: open.form.clone(), kind: open.kind };
+        self.open.push(open);
+        // Whoever listens must hear of it: unlike progress, it is not overtaken by anything.
+        let _ = self.events.send(RunEvent::Question(asked)).await;
+    }
+
+    /// Looks whether an open question was answered, by whomever. Returns the answered one with its answer.
+    pub(super) async fn answered(&mut self, results: &Results) -> Result<Moved, Stop> {
+        for place in 0..self.open.len() {
+            let number = self.open[place].number;
+            let (store, lease) = (self.store.clone(), self.lease.clone());
+            let Some((action, content)) = blocking(move || store.answer_content(&lease, number)).await? else {
+                continue;
+            };
+            let open = self.open.remove(place);
+            self.host.add_answered_secrets(&open.form, &content);
+            self.refresh_masker().await;
+            if self.open.is_empty() && std::mem::take(&mut self.waiting) {
+                let (store, lease) = (self.store.clone(), self.lease.clone());
+                blocking(move || store.transition(&lease, RunStatus::Running)).await?;
+            }
+            self.nodes.waits(open.asker.call().and_then(|call| call.own_node), false);
+            self.unrecorded = true;
+            let _ = self.events.send(RunEvent::Answered { number }).await;
+            return self.go_on(open, action, content, results).await;
+        }
+        Ok(Moved::Nothing)
+    }
+
+    /// Hands an answer to whoever asked.
+    async fn go_on(
+        &mut self,
+        open: Open,
+        action: AnswerAction,
+        content: Value,
+        results: &Results,
+    ) -> Result<Moved, Stop> {
+        let value = answer_value(open.kind, action, content.clone());
+        match open.asker {
+            Asker::Command => return Ok(Moved::Command(value)),
+            Asker::Script(call) => {
+                let delivered = self.deliver(&call, Ok(value)).await?;
+                self.outbox.push(ToWorker::Deliver(delivered));
+            }
+            Asker::Program(call, job) if value == Value::Bool(true) => self.start_program(call, *job).await?,
+            Asker::Program(call, job) => {
+                let message = format!("a person refused to run `{}`", job.program);
+                self.fail(call, "approval_denied", message, results);
+            }
+            Asker::Request(call) if value == Value::Bool(true) => self.call(call, results),
+            Asker::Request(call) => {
+                self.fail(call, "approval_denied", "a person refused to make the request again".into(), results);
+            }
+            Asker::Child { child, number, .. } => {
+                let answer = NewAnswer { action, content, by: "parent".into() };
+                let store = self.store.clone();
+                match blocking(move || store.answer(&child, number, &answer)).await {
+                    // It was answered there, and this is only the echo.
+                    Ok(()) | Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(Moved::On)
+    }
+
+    /// Has a call fail, in the order of all results.
+    fn fail(&mut self, call: HostCall, code: &str, message: String, results: &Results) {
+        self.in_flight += 1;
+        let error = HostError { code: code.into(), message, data: None, fatal: false };
+        let _ = results.send((call, Err(error)));
+    }
+
+    /// A script wants to run a program: at once when that is allowed, else when a person gives leave.
+    async fn exec(&mut self, call: HostCall, results: &Results) -> Result<(), Stop> {
+        let project = Arc::clone(&self.context.project);
+        let mut job = match exec::job(call.seq, &call.args, &project.manifest.root.to_string_lossy()) {
+            Ok(job) => job,
+            Err(message) => {
+                self.fail(call, "invalid_argument", message, results);
+                return Ok(());
+            }
+        };
+        let mut environment: BTreeMap<String, String> =
+            project::command_environment(&project.environment, &self.host.env_file, &[])
+                .into_iter()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                .collect();
+        environment.append(&mut job.environment);
+        job.environment = environment;
+        let idempotent = call.args.get("idempotent") == Some(&Value::Bool(true));
+        let started_before = self.begun.contains(&call.seq) && !idempotent;
+        if !started_before && (exec::is_allowed(&job, &project.allow_exec) || self.begun.contains(&call.seq)) {
+            return self.start_program(call, job).await;
+        }
+        let (form, kind) = exec::question(&job, started_before);
+        let before = self
+            .asked_before
+            .iter()
+            .rev()
+            .find(|question| question.seq == Some(call.seq) && (question.answer.is_none() || !started_before))
+            .map(|question| question.number);
+        let number = match before {
+            Some(number) => {
+                self.wait_again().await?;
+                number
+            }
+            None => self.record_question(Some(call.seq), &form, kind, None).await?,
+        };
+        self.nodes.waits(call.own_node, true);
+        self.unrecorded = true;
+        self.wait_for(Open { number, asker: Asker::Program(call, Box::new(job)), form, kind }).await;
+        Ok(())
+    }
+
+    /// A request that changes something is in the journal before it is made: after a crash it is not made again unasked.
+    async fn request(&mut self, call: HostCall, results: &Results) -> Result<(), Stop> {
+        if crate::http::only_asks(&call.args) || call.args.get("idempotent") == Some(&Value::Bool(true)) {
+            self.call(call, results);
+            return Ok(());
+        }
+        if self.begun.insert(call.seq) {
+            let rows = vec![crate::journal::issue(&call)];
+            let (store, lease) = (self.store.clone(), self.lease.clone());
+            blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+            self.call(call, results);
+            return Ok(());
+        }
+        let (form, kind) = exec::request_question(&call.args);
+        let number = self.record_question(Some(call.seq), &form, kind, None).await?;
+        self.wait_for(Open { number, asker: Asker::Request(call), form, kind }).await;
+        Ok(())
+    }
+
+    /// Has a program started. That it was is in the journal first: after a crash it is not run again unasked.
+    async fn start_program(&mut self, call: HostCall, job: ExecJob) -> Result<(), Stop> {
+        if self.begun.insert(call.seq) {
+            let rows = vec![crate::journal::issue(&call)];
+            let (store, lease) = (self.store.clone(), self.lease.clone());
+            blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+        }
+        self.in_flight += 1;
+        self.programs.insert(call.seq, call);
+        self.outbox.push(ToWorker::Exec(job));
+        Ok(())
+    }
+
+    async fn executed(&mut self, seq: u64, outcome: Result<Executed, String>) -> Result<(), Stop> {
+        let Some(call) = self.programs.remove(&seq) else { return Ok(()) };
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let outcome = match outcome {
+            Ok(executed) => Ok(serde_json::json!(executed)),
+            Err(message) => Err(HostError { code: "exec".into(), message, data: None, fatal: false }),
+        };
+        let delivered = self.deliver(&call, outcome).await?;
+        self.outbox.push(ToWorker::Deliver(delivered));
+        Ok(())
+    }
+
+    fn related(&mut self, call: HostCall, results: &Results) {
+        let (control, words) = mpsc::unbounded_channel();
+        self.children.insert(call.seq, control);
+        self.in_flight += 1;
+        let related = RelatedCall {
+            executor: self.context.executor.clone(),
+            store: self.store.clone(),
+            project: Arc::clone(&self.context.project),
+            ancestry: self.context.ancestry.clone(),
+            parent: self.lease.run().clone(),
+            before: self.children_before.get(&call.seq).cloned(),
+            call,
+        };
+        tokio::spawn(related.make(self.news.clone(), results.clone(), words));
+    }
+
+    /// Takes in what a related run tells.
+    pub(super) async fn hear_child(&mut self, news: ChildNews, calls: &HashMap<u64, HostCall>) -> Result<(), Stop> {
+        match news {
+            ChildNews::Started { seq, child } => {
+                let Some(call) = calls.get(&seq) else { return Ok(()) };
+                let mut rows = Vec::new();
+                if self.begun.insert(seq) {
+                    rows.push(crate::journal::issue(call));
+                    rows.push(crate::journal::child(seq, &child));
+                }
+                let (store, lease) = (self.store.clone(), self.lease.clone());
+                blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+            }
+            ChildNews::Asked { seq, child, asked } => {
+                let Some(call) = calls.get(&seq).cloned() else { return Ok(()) };
+                // The same question as before, answered meanwhile or not, is the one at the same place.
+                let place = usize::try_from(asked.number).unwrap_or(usize::MAX);
+                let before = self
+                    .asked_before
+                    .iter()
+                    .filter(|question| question.child.as_ref() == Some(&child))
+                    .nth(place)
+                    .map(|question| question.number);
+                let number = match before {
+                    Some(number) => {
+                        self.wait_again().await?;
+                        number
+                    }
+                    None => self.record_question(Some(seq), &asked.form, asked.kind, Some(child.clone())).await?,
+                };
+                self.nodes.waits(call.own_node, true);
+                self.unrecorded = true;
+                let asker = Asker::Child { call, child, number: asked.number };
+                self.wait_for(Open { number, asker, form: asked.form, kind: asked.kind }).await;
+            }
+            ChildNews::Answered { seq } => self.echo_answer(seq).await?,
+            ChildNews::Parked { seq } => {
+                self.children.remove(&seq);
+                self.in_flight = self.in_flight.saturating_sub(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// A related run was answered under its own id: the question here is answered with it.
+    async fn echo_answer(&mut self, seq: u64) -> Result<(), Stop> {
+        let open = self.open.iter().find_map(|open| match &open.asker {
+            Asker::Child { call, child, number } if call.seq == seq => Some((open.number, child.clone(), *number)),
+            Asker::Child { .. } | Asker::Script(_) | Asker::Command | Asker::Request(_) | Asker::Program(..) => None,
+        });
+        let Some((ours, child, theirs)) = open else { return Ok(()) };
+        let (store, run) = (self.store.clone(), self.lease.run().clone());
+        blocking(move || {
+            let questions = store.questions(&child)?;
+            let answer = questions.into_iter().find(|question| question.number == theirs).and_then(|one| one.answer);
+            let Some(answer) = answer else { return Ok(()) };
+            let echo = NewAnswer { action: answer.action, content: answer.content, by: answer.by };
+            match store.answer(&run, ours, &echo) {
+                Ok(()) | Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => Ok(()),
+                Err(error) => Err(error),
+            }
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Related runs do not outlive the run that started them, unless both wait for a person.
+    pub(super) fn tell_children(&self, word: ChildControl) {
+        for child in self.children.values() {
+            let _ = child.send(word);
+        }
+    }
+
+    /// Journals the result of a host call, and only then lets the script have it.
+    pub(super) async fn deliver(
+        &mut self,
+        call: &HostCall,
+        outcome: Result<Value, HostError>,
+    ) -> Result<Delivered, Stop> {
+        let at = now();
+        if call.kind == CallKind::Secret {
+            // From now on its value is masked in all that is recorded.
+            self.refresh_masker().await;
+        }
+        if let (CallKind::FilesCreate, Ok(value)) = (call.kind, &outcome)
+            && let Some(created) = self.host.created_file(value)
+        {
+            self.files.retain(|file| file.path != created.path);
+            self.files.push(created);
+        }
+        let delivered = Delivered { seq: call.seq, at, outcome };
+        let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq));
+        let durability = crate::journal::durability(call.kind);
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        blocking(move || store.append_journal(&lease, &rows, durability)).await?;
+        Ok(delivered)
+    }
+
+    /// Writes a line of ours into the run's log.
+    pub(super) fn warn(&mut self, text: &str) {
+        tracing::warn!(run = %self.lease.run(), "{text}");
+        self.logs.push(LogStream::Stderr, now(), &format!("{text}\n"));
+        self.unrecorded = true;
+    }
+
+    /// Masks what is known to be secret by now.
+    pub(super) async fn refresh_masker(&mut self) {
+        self.finish_logs().await;
+        self.store = self.store.masked(self.host.masker());
+        self.logs = self.store.log_writer(&self.lease);
+    }
+
+    async fn narrate(&mut self, narration: Narration) {
+        let at = now();
+        match narration {
+            Narration::Phase { title, .. } => self.progress(None, None, Some(title)),
+            Narration::Log { stream, text, data } => {
+                let text = match data {
+                    Some(data) => format!("{text} {data}"),
+                    None => text,
+                };
+                let error = stream == Stream::Stderr;
+                let masked = self.store.masker().mask(&text).into_owned();
+                if stream == Stream::Log {
+                    self.progress(None, None, Some(masked.clone()));
+                }
+                let _ = self.events.try_send(RunEvent::Output { error, text: masked });
+                let stream = if error { LogStream::Stderr } else { LogStream::Stdout };
+                self.logs.push(stream, at, &format!("{text}\n"));
+                self.unrecorded = true;
+                if self.logs.buffered() >= LOG_BATCH {
+                    self.flush().await;
+                }
+            }
+            Narration::Progress { done, total, message } => self.progress(Some(done), total, message),
+            Narration::NodeStarted { id, parent, kind, title } => {
+                let title = self.store.masker().mask(&title).into_owned();
+                if kind != NodeKind::Phase {
+                    self.progress(None, None, Some(title.clone()));
+                }
+                self.nodes.start(id, parent, kind, title, at);
+                self.unrecorded = true;
+            }
+            Narration::NodeEnded { id, status } => {
+                self.nodes.end(id, status, at);
+                self.unrecorded = true;
+                // What was finished counts until `progress()` says something of its own.
+                let finished = f64::from(u32::try_from(self.nodes.finished).unwrap_or(u32::MAX));
+                self.progress(Some(finished), None, None);
+            }
+            Narration::Note(note) => {
+                let text = serde_json::to_string(&note).unwrap_or_default();
+                tracing::info!(run = %self.lease.run(), "{text}");
+            }
+        }
+    }
+
+    fn progress(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
+        let _ = self.events.try_send(RunEvent::Progress { done, total, message });
+    }
+
+    /// Records everything that was written, also what was held back because a secret might have begun in it.
+    pub(super) async fn finish_logs(&mut self) {
+        self.flush().await;
+        let mut logs = std::mem::replace(&mut self.logs, self.store.log_writer(&self.lease));
+        if let Err(error) = blocking(move || logs.finish()).await {
+            tracing::error!(run = %self.lease.run(), %error, "what a run wrote could not be recorded");
+        }
+    }
+
+    /// Records what was written and how the nodes stand. What fails here is told when the run's end is recorded.
+    pub(super) async fn flush(&mut self) {
+        if !std::mem::take(&mut self.unrecorded) {
+            return;
+        }
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        let nodes = self.nodes.take_changed();
+        let mut logs = std::mem::replace(&mut self.logs, store.log_writer(&lease));
+        let (logs, outcome) = blocking(move || {
+            let outcome = logs.flush().and_then(|()| store.upsert_nodes(&lease, &nodes));
+            (logs, outcome)
+        })
+        .await;
+        self.logs = logs;
+        if let Err(error) = outcome {
+            tracing::error!(run = %self.lease.run(), %error, "what a run wrote could not be recorded");
+        }
+    }
+}

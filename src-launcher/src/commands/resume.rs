@@ -1,0 +1,250 @@
+//! `workflow-code runs resume`: an answer, or a run that was interrupted, from anywhere.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::{AnswerAction, CancelReason, InteractionKind, Limits, Origin, RunId, RunStatus};
+use runtime::{Executor, Folders, Project, ResumeError, StartError, WorkerImage};
+use serde_json::{Value, json};
+use store::{NewAnswer, Question, RunRecord, Store, StoreError};
+
+use super::run::{follow, runtime};
+use super::runs::{no_such_run, record, wait_for};
+use crate::cli::FolderOptions;
+use crate::failure::{Exit, Failure, with_causes};
+use crate::{open, out, profile, terminal};
+
+/// How long the process that has a run may take to see an answer, before the run is taken over.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often a run that another process has is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What was said on the command line.
+pub(crate) struct Answer<'a> {
+    pub(crate) json: Option<&'a str>,
+    pub(crate) approve: bool,
+    pub(crate) deny: bool,
+    pub(crate) restart: bool,
+}
+
+/// Continues a run in this process, or hands the answer to the one that has it.
+pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u8, Failure> {
+    let found = record(&store, run)?;
+    let project = Arc::new(project_of(&found, &store)?);
+    if answer.restart {
+        return restart(store, &found, &project);
+    }
+    match found.pending().filter(|question| !answered_below(&store, &found, question)) {
+        Some(question) => {
+            let given = given(question, answer, &project)?;
+            match store.answer(run, question.number, &given) {
+                Ok(()) => {}
+                Err(StoreError::AlreadyAnswered { by, at, .. }) => {
+                    out::note(&format!(
+                        "the question was answered by {by} at {} already; this answer is not used",
+                        model::format_timestamp(at)
+                    ));
+                }
+                Err(error) => return Err(open::store_failure(&error)),
+            }
+        }
+        None if answer.json.is_some() || answer.approve || answer.deny => {
+            return Err(Failure::usage(format!(
+                "run {run} does not wait for an answer; it is `{}`",
+                found.summary.status.as_str()
+            )));
+        }
+        None => {}
+    }
+    go_on(store, run, project)
+}
+
+/// Tells whether a related run that asked was answered under its own id: then there is nothing left to answer here.
+fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
+    let Some(child) = &question.child else { return false };
+    let place =
+        found.questions.iter().filter(|one| one.child.as_ref() == Some(child) && one.number < question.number).count();
+    store.questions(child).is_ok_and(|theirs| theirs.get(place).is_some_and(|theirs| theirs.answer.is_some()))
+}
+
+/// Checks the answer against the form; nothing changes when it does not fit.
+fn given(question: &Question, answer: &Answer<'_>, project: &Project) -> Result<NewAnswer, Failure> {
+    let by = "cli".to_owned();
+    let files = project.managed_files();
+    if question.kind == InteractionKind::Approval {
+        let yes = match (answer.approve, answer.deny, answer.json) {
+            (true, ..) => true,
+            (_, true, _) => false,
+            (false, false, Some(text)) => {
+                let value: Value = serde_json::from_str(text)
+                    .map_err(|error| Failure::usage(format!("`--answer-json` is no JSON: {error}")))?;
+                value.get("approve").and_then(Value::as_bool).ok_or_else(|| {
+                    Failure::usage("`--answer-json` of an approval is `{\"approve\": true}` or `{\"approve\": false}`")
+                })?
+            }
+            (false, false, None) => {
+                return on_terminal(question, &files, "--approve or --deny");
+            }
+        };
+        let action = if yes { AnswerAction::Accept } else { AnswerAction::Decline };
+        return Ok(NewAnswer { action, content: json!({ "approve": yes }), by });
+    }
+    if answer.approve || answer.deny {
+        return Err(
+            Failure::usage("the question is a form, not an approval").hinted("answer it with `--answer-json JSON`")
+        );
+    }
+    let Some(text) = answer.json else { return on_terminal(question, &files, "--answer-json JSON") };
+    if !model::within_depth(text.as_bytes(), Limits::JSON_DEPTH) {
+        return Err(Failure::usage(format!("`--answer-json` is nested over {} levels", Limits::JSON_DEPTH)));
+    }
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| Failure::usage(format!("`--answer-json` is no JSON: {error}")))?;
+    let content =
+        terminal::check(&question.form, value, &files).map_err(|faults| Failure::usage(faults.to_string()))?;
+    Ok(NewAnswer { action: AnswerAction::Accept, content, by })
+}
+
+fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str) -> Result<NewAnswer, Failure> {
+    if !terminal::is_there() {
+        let fields: Vec<String> = question
+            .form
+            .fields
+            .iter()
+            .map(|field| format!("`{}` must be {}", field.name, project::check::in_words(field)))
+            .collect();
+        return Err(Failure::usage(format!(
+            "the run waits for an answer to \"{}\": {}",
+            question.form.title,
+            fields.join("; ")
+        ))
+        .hinted(format!("answer it with `{option}`")));
+    }
+    terminal::ask(&question.form, question.kind, files).ok_or_else(|| Failure::usage("no answer was given"))
+}
+
+/// Where a run's project is now, with the data folders it was started with.
+fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
+    // A registered project may have moved since.
+    let registered = record.summary.registered.then(|| store.project(&record.summary.project).ok()).flatten();
+    let path = registered.as_ref().map_or_else(|| record.project_path.clone(), |project| project.path.clone());
+    let manifest = open::manifest(&path)?;
+    let launch = &record.launch;
+    let folder = |text: &str| Path::new(text).to_owned();
+    let options = FolderOptions {
+        desktop_config_dir: launch.desktop_config_dir.as_deref().map(folder),
+        auth_dir: launch.auth_dir.as_deref().map(folder),
+        ..FolderOptions::default()
+    };
+    let profile = profile::name(launch.profile.as_deref())?;
+    Ok(Project {
+        title: manifest.name.clone(),
+        manifest,
+        id: registered.map(|project| project.id),
+        folders: Folders {
+            data: folder(&launch.data_dir),
+            files: folder(&launch.file_store_dir),
+            kv: folder(&launch.kv_store_dir),
+            values: folder(&launch.persistent_value_store_dir),
+            created: folder(&launch.file_create_store_dir),
+        },
+        environment: open::environment(),
+        connection: Some(open::connection(&options, Path::new(&launch.data_dir), &profile)),
+        desktop_config_dir: options.desktop_config_dir,
+        auth_dir: options.auth_dir,
+        allow_exec: launch.allow_exec.clone(),
+        related: launch.related_projects.clone(),
+        profile: launch.profile.clone(),
+    })
+}
+
+/// Sees the run to where it ends or asks again, here or in the process that has it.
+fn go_on(store: Store, run: &RunId, project: Arc<Project>) -> Result<u8, Failure> {
+    let began = Instant::now();
+    loop {
+        let found = record(&store, run)?;
+        let owned = found.owner.as_ref().is_some_and(store::Owner::is_alive);
+        match found.summary.status {
+            RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => return wait_for(&store, run, None),
+            // Only one whose client went away goes on; a cancel by anybody else is final.
+            RunStatus::Cancelled if found.cancel_reason() != Some(CancelReason::ClientGone) => {
+                return wait_for(&store, run, None);
+            }
+            RunStatus::WaitingForInput
+                if found.pending().is_some_and(|question| !answered_below(&store, &found, question)) =>
+            {
+                return wait_for_answer(&found);
+            }
+            // Somebody has it. When they are gone before it has ended, it is taken up here.
+            RunStatus::Queued | RunStatus::Running if owned => std::thread::sleep(LOOK),
+            // Its own process sees the answer within moments.
+            RunStatus::WaitingForInput if owned && began.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+            RunStatus::Queued
+            | RunStatus::Running
+            | RunStatus::WaitingForInput
+            | RunStatus::Interrupted
+            | RunStatus::Cancelled => {
+                if let Some(code) = drive(&store, run, found.summary.epoch, Arc::clone(&project))? {
+                    return Ok(code);
+                }
+                // Somebody took it up between the look and the taking, and may come to another question.
+                std::thread::sleep(LOOK);
+            }
+        }
+    }
+}
+
+/// It asks again already: this is where the run stands.
+fn wait_for_answer(found: &RunRecord) -> Result<u8, Failure> {
+    out::json(&crate::run_json::result(found, usize::MAX));
+    Ok(Exit::Failed as u8)
+}
+
+/// Has the run go on here; `None` when somebody else was faster.
+fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Result<Option<u8>, Failure> {
+    process::orphans::inherit();
+    let runtime = runtime()?;
+    let executor = Executor::new(store.clone(), WorkerImage::own(), 1);
+    let files = project.managed_files();
+    let code = runtime.block_on(async {
+        match executor.resume(run, Some(epoch), project).await {
+            Ok(handle) => {
+                let code = follow(handle, &files).await;
+                executor.end().await;
+                Ok(Some(code))
+            }
+            Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => Ok(None),
+            Err(ResumeError::Store(StoreError::NoSuchRun { .. })) => Err(no_such_run(run)),
+            Err(error) => Err(Failure::environment(with_causes(&error))),
+        }
+    })?;
+    runtime.shutdown_background();
+    Ok(code)
+}
+
+/// Starts over with today's code, under a new id.
+fn restart(store: Store, found: &RunRecord, project: &Arc<Project>) -> Result<u8, Failure> {
+    process::orphans::inherit();
+    let runtime = runtime()?;
+    let executor = Executor::new(store, WorkerImage::own(), 1);
+    let report = runtime.block_on(executor.analyse(&project.manifest));
+    let entrypoint =
+        report.entrypoints.into_iter().find(|entrypoint| entrypoint.id == found.summary.entrypoint_id).ok_or_else(
+            || Failure::environment(format!("there is no entrypoint `{}` any more", found.summary.entrypoint_id)),
+        )?;
+    let request = Executor::prepare(project, &entrypoint, found.input.clone(), Origin::Cli)
+        .map_err(|faults| Failure::usage(faults.to_string()))?;
+    let code = runtime.block_on(async {
+        let handle = executor.start(request).await.map_err(|error| match error {
+            StartError::Store(error) => open::store_failure(&error),
+            StartError::Busy => Failure::environment(StartError::Busy.to_string()),
+        })?;
+        let code = follow(handle, &project.managed_files()).await;
+        executor.end().await;
+        Ok::<u8, Failure>(code)
+    });
+    runtime.shutdown_background();
+    code
+}

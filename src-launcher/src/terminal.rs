@@ -1,0 +1,146 @@
+//! Questions on the terminal: one field after the other, asked again until the answer fits.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use model::{AnswerAction, Form, InteractionKind, Limits, Param, ParamType};
+use project::ManagedFiles;
+use serde_json::{Map, Value};
+use store::NewAnswer;
+
+use crate::commands::run::plain;
+use crate::out;
+
+/// Tells whether somebody can be asked.
+pub(crate) fn is_there() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks; `None` when the input ends or no answer fits after five rounds.
+pub(crate) fn ask(form: &Form, kind: InteractionKind, files: &ManagedFiles) -> Option<NewAnswer> {
+    out::note(&format!("\n{}", plain(&form.title)));
+    for line in form.message.iter().flat_map(|message| message.lines()) {
+        out::note(&plain(line));
+    }
+    for _ in 0..Limits::ANSWER_ROUNDS {
+        let mut content = Map::new();
+        for field in &form.fields {
+            if let Some(value) = one(field)? {
+                content.insert(field.name.clone(), value);
+            }
+        }
+        match check(form, Value::Object(content), files) {
+            Ok(content) => {
+                let approved = kind != InteractionKind::Approval || content.get("approve") == Some(&Value::Bool(true));
+                let action = if approved { AnswerAction::Accept } else { AnswerAction::Decline };
+                return Some(NewAnswer { action, content, by: "cli".into() });
+            }
+            Err(faults) => out::note(&format!("that does not fit: {faults}")),
+        }
+    }
+    None
+}
+
+/// Checks an answer and imports its files.
+pub(crate) fn check(form: &Form, content: Value, files: &ManagedFiles) -> Result<Value, project::Faults> {
+    let mut content = project::check_answer(form, &content)?;
+    files.import_all(&form.fields, &mut content)?;
+    Ok(Value::Object(content))
+}
+
+/// Asks for one field. The outer `None` is the end of input, the inner one no answer.
+fn one(field: &Param) -> Option<Option<Value>> {
+    let title = field.title.as_deref().unwrap_or(&field.name);
+    let mut hint = Vec::new();
+    if !field.options.is_empty() {
+        let options: Vec<String> = field.options.iter().map(|option| shown(&option.value)).collect();
+        hint.push(options.join("/"));
+    } else if field.kind == ParamType::Boolean {
+        hint.push("yes/no".into());
+    }
+    if field.multiple {
+        hint.push("several, separated by commas".into());
+    }
+    if let Some(default) = &field.default {
+        hint.push(format!("default {}", shown(default)));
+    } else if !field.required {
+        hint.push("optional".into());
+    }
+    if let Some(description) = &field.description {
+        out::note(&format!("  {}", plain(description)));
+    }
+    let hint = if hint.is_empty() { String::new() } else { format!(" [{}]", hint.join("; ")) };
+    let _ = write!(io::stderr().lock(), "  {}{hint}: ", plain(title));
+    let line = read_line(field.kind == ParamType::Secret)?;
+    let line = line.trim();
+    if line.is_empty() {
+        return Some(None);
+    }
+    if field.multiple {
+        return Some(Some(line.split(',').map(|part| value(field, part.trim())).collect()));
+    }
+    Some(Some(value(field, line)))
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Reads a typed text as the field's type; what does not fit stays a text, for the check to name.
+fn value(field: &Param, text: &str) -> Value {
+    let typed = match field.kind {
+        ParamType::Number | ParamType::Integer => serde_json::from_str::<Value>(text).ok().filter(Value::is_number),
+        ParamType::Boolean => match text.to_lowercase().as_str() {
+            "y" | "yes" | "true" | "1" => Some(Value::Bool(true)),
+            "n" | "no" | "false" | "0" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        ParamType::Json => serde_json::from_str(text).ok(),
+        ParamType::String
+        | ParamType::Positional
+        | ParamType::Select
+        | ParamType::Checkboxes
+        | ParamType::Date
+        | ParamType::DateTime
+        | ParamType::Time
+        | ParamType::File
+        | ParamType::Secret => None,
+    };
+    typed.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Asks for one line; `None` at the end of input. What is typed is not shown where it is a secret.
+pub(crate) fn prompt(title: &str, secret: bool) -> Option<String> {
+    let _ = write!(io::stderr().lock(), "{}: ", plain(title));
+    read_line(secret)
+}
+
+/// Reads a line; a secret is not shown while it is typed.
+fn read_line(secret: bool) -> Option<String> {
+    let _hidden = secret.then(Hidden::start).flatten();
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line).unwrap_or(0);
+    if secret {
+        out::note("");
+    }
+    (read > 0).then_some(line)
+}
+
+/// Keeps typed letters from being shown, until it is dropped.
+struct Hidden(rustix::termios::Termios);
+
+impl Hidden {
+    fn start() -> Option<Self> {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let before = tcgetattr(io::stdin()).ok()?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(io::stdin(), OptionalActions::Flush, &hidden).ok()?;
+        Some(Self(before))
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Flush, &self.0);
+    }
+}

@@ -1,0 +1,3 @@
+//! Nothing: what it costs to start any program, for `cargo xtask bench`.
+
+fn main() {}

@@ -1,0 +1,105 @@
+//! A client with nothing between its clock and the pipes.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{ChildStdin, ChildStdout};
+use std::time::{Duration, Instant};
+
+use process::BlockingChild;
+use serde_json::{Value, json};
+use workflow_code_tests::Environment;
+
+use crate::shell::Outcome;
+
+/// A server that was started to be measured.
+pub(crate) struct Peer {
+    child: BlockingChild,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    started: Instant,
+    next_id: u64,
+}
+
+/// When the first answers came, counted from the start of the process.
+pub(crate) struct Opened {
+    pub(crate) initialize: Duration,
+    pub(crate) tools: Duration,
+}
+
+impl Peer {
+    pub(crate) fn start(environment: &Environment, program: &Path, arguments: &[OsString]) -> Outcome<Self> {
+        let started = Instant::now();
+        let mut child = environment
+            .start(program, arguments)
+            .map_err(|error| format!("`{}` could not be started: {error}", program.display()))?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().map(BufReader::new).ok_or("no standard output")?;
+        if let Some(mut stderr) = child.stderr.take() {
+            // A full pipe would be measured as well.
+            std::thread::spawn(move || {
+                let mut words = Vec::new();
+                let _ = stderr.read_to_end(&mut words);
+            });
+        }
+        Ok(Self { child, stdin, stdout, started, next_id: 0 })
+    }
+
+    /// Opens the connection as clients of 2025-11-25 do, and asks for the tools.
+    pub(crate) fn open(&mut self) -> Outcome<Opened> {
+        self.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" },
+            }),
+        )?;
+        let initialize = self.started.elapsed();
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        self.request("tools/list", &json!({}))?;
+        Ok(Opened { initialize, tools: self.started.elapsed() })
+    }
+
+    /// Calls a tool and returns how long that took.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Duration> {
+        let started = Instant::now();
+        let result = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        let took = started.elapsed();
+        if result["isError"] == true { Err(format!("`{tool}` failed: {result}")) } else { Ok(took) }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn send(&mut self, message: &Value) -> Outcome {
+        let line = format!("{message}\n");
+        let stdin = self.stdin.as_mut().ok_or("the input is closed")?;
+        stdin.write_all(line.as_bytes()).map_err(|error| format!("the server does not read: {error}"))
+    }
+
+    fn request(&mut self, method: &str, parameters: &Value) -> Outcome<Value> {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }))?;
+        let mut line = String::new();
+        loop {
+            line.clear();
+            match self.stdout.read_line(&mut line) {
+                Ok(read) if read > 0 => {}
+                _ => return Err(format!("the server ended before it answered `{method}`")),
+            }
+            let message: Value = serde_json::from_str(&line).map_err(|error| format!("`{line}`: {error}"))?;
+            if message["id"] == id {
+                return message.get("result").cloned().ok_or(format!("`{method}` was refused: {message}"));
+            }
+        }
+    }
+
+    /// Closes its input, waits for its end and returns how long that took.
+    pub(crate) fn finish(mut self) -> Outcome<Duration> {
+        let closed = Instant::now();
+        self.stdin = None;
+        self.child.wait().map_err(|error| error.to_string())?;
+        Ok(closed.elapsed())
+    }
+}
