@@ -185,6 +185,7 @@ fn next_step(error: &StoreError) -> Option<String> {
             "put a backup in place of `{}` (migrations keep one beside it), or recover it with `sqlite3 FILE .recover`",
             path.display()
         ),
+        StoreError::SymbolicLink { path } => format!("put the database itself in the place of `{}`", path.display()),
         StoreError::Locked { .. } => "end the program that holds it, or wait for it".into(),
         StoreError::Full { .. } => "make room on that disk; nothing that was recorded is lost".into(),
         StoreError::ReadOnly { path } | StoreError::File { path, .. } | StoreError::Unreadable { path, .. } => {
@@ -234,6 +235,10 @@ pub(crate) fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure>
     match path {
         Some(path) if !path.is_absolute() => {
             Err(Failure::usage(format!("`{option}` must be an absolute path, not `{}`", path.display())))
+        }
+        // Commands are told their folders in environment variables and JSON, which are text.
+        Some(path) if path.to_str().is_none() => {
+            Err(Failure::usage(format!("`{option}` must be a path in UTF-8, not `{}`", path.display())))
         }
         Some(_) | None => Ok(()),
     }

@@ -3,14 +3,17 @@
 //! They run side by side and on a busy machine: each has a home of its own, waits for conditions and not for times, and
 //! ends with a census of what it started.
 
+mod auth;
 mod bad_input;
 mod cases;
 mod commands;
+mod crash;
 mod doctor;
 mod fixtures;
 mod guided;
 mod patterns;
 mod recorded_clients;
+mod resuming;
 mod snapshots;
 mod traps;
 mod waiting;

@@ -4,6 +4,8 @@
 
 mod client;
 mod environment;
+mod soak;
 
 pub use client::{Answer, Client, ClientOptions, Opening};
 pub use environment::{Environment, Finished, executable};
+pub use soak::{SoakOptions, SoakOutcome, soak};

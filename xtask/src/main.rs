@@ -8,6 +8,7 @@ mod install;
 mod record;
 mod run;
 mod shell;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ struct Tasks {
 enum Task {
     /// Build, register the sample project, make one real call and show what was recorded
     Run,
+    /// Kill processes at random moments, and look whether anything was lost or done twice
+    Soak(soak::Options),
     /// Format, lints and every test; what CI runs
     Test(test::Options),
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
@@ -38,6 +41,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Tasks::parse().task {
         Task::Run => run::run(),
+        Task::Soak(options) => soak::run(&options),
         Task::Test(options) => test::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::Record(options) => record::run(&options),

@@ -265,7 +265,16 @@ impl<F: Family> ServerHandler for Server<F> {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let era = era(&context);
-        let resource = self.family.read_resource(request.uri).await.map_err(|fault| error_data(fault, era))?;
+        let uri = request.uri.clone();
+        let resource = self.family.read_resource(request.uri).await.map_err(|fault| {
+            let missing = matches!(fault, Fault::NotFound(_));
+            let mut error = error_data(fault, era);
+            if missing {
+                // The protocol has errors name the resource that is not there.
+                error.data = Some(serde_json::json!({ "uri": uri }));
+            }
+            error
+        })?;
         let contents = ResourceContents::text(resource.text, resource.uri).with_mime_type(resource.mime_type);
         let mut result = ReadResourceResult::new(vec![contents]);
         result.meta = self.result_meta(era);
@@ -275,9 +284,8 @@ impl<F: Family> ServerHandler for Server<F> {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        context: RequestContext<RoleServer>,
+        _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        in_older_era(&context, "logging/setLevel")?;
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
     }
@@ -341,16 +349,6 @@ fn era(context: &RequestContext<RoleServer>) -> Era {
     match context.protocol_version() {
         Some(version) if version.as_str() >= ProtocolVersion::V_2026_07_28.as_str() => Era::Modern,
         Some(_) | None => Era::Legacy,
-    }
-}
-
-/// Refuses a method that 2026-07-28 has taken away.
-fn in_older_era(context: &RequestContext<RoleServer>, method: &str) -> Result<(), ErrorData> {
-    match era(context) {
-        Era::Legacy => Ok(()),
-        Era::Modern => {
-            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("2026-07-28 has no method `{method}`"), None))
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use model::{CreatedFile, IdSource, Limits, RunId, SystemIds, TimestampMs};
+use model::{CreatedFile, Form, IdSource, Limits, ParamType, RunId, SystemIds, TimestampMs};
 use project::{EnvFile, FileError, FileRef, ManagedFiles};
 use script::{CallKind, HostError};
 use serde_json::{Value, json};
@@ -87,6 +87,15 @@ impl HostContext {
     /// Has a value masked from now on.
     pub(crate) fn add_secret(&self, value: &str) {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned());
+    }
+
+    /// Has the values of an answer's secret fields masked from now on.
+    pub(crate) fn add_answered_secrets(&self, form: &Form, content: &Value) {
+        for field in form.fields.iter().filter(|field| field.kind == ParamType::Secret) {
+            if let Some(secret) = content.get(&field.name).and_then(Value::as_str) {
+                self.add_secret(secret);
+            }
+        }
     }
 
     /// Gives a secret again to a run that is replayed, and has it masked.
