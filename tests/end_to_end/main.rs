@@ -10,6 +10,7 @@ mod commands;
 mod crash;
 mod doctor;
 mod fixtures;
+mod guided;
 mod patterns;
 mod recorded_clients;
 mod resuming;

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -245,7 +245,7 @@ mod tests {
         }
         drop(client);
         let gone = CancellationToken::new();
-        let lines = lines::read(File::from(OwnedFd::from(input)), 1024).expect("a thread");
+        let lines = lines::read(File::from(OwnedFd::from(input)), 1024, CancellationToken::new()).expect("a thread");
         let (output, thread) = lines::write(File::from(OwnedFd::from(output)), gone.clone()).expect("a thread");
         let mut guard = Guard::new(lines, output, gone, 1024, 100);
         let mut passed = Vec::new();

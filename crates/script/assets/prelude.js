@@ -28,8 +28,9 @@ const arrayBufferSlice = uncurry($ArrayBuffer.prototype.slice), isView = $ArrayB
 const bufferLength = uncurry(getOwnPropertyDescriptor($ArrayBuffer.prototype, 'byteLength').get);
 const iterator = Symbol.iterator;
 
-const isScript = settings.kind === 'script';
-const CALL_ITEMS = 4096;
+const isStrict = settings.kind === 'body';
+const isScript = settings.kind === 'script' || isStrict;
+const CALL_ITEMS = settings.maxItems;
 
 const text = (value) => wellFormed($String(value));
 const isText = (value) => typeof value === 'string';
@@ -47,6 +48,7 @@ function hookError(code, message, data) {
   error.code = code;
   if (data !== undefined) error.data = data;
   if (errCode !== undefined) error.errCode = errCode;
+  if (isStrict) error.fatal = true;
   weakSet(ours, error, { code, errCode, data });
   return error;
 }
@@ -75,6 +77,8 @@ function stackOf(error) {
 function describe(thrown, depth) {
   try {
     if (typeof thrown !== 'object' || thrown === null) return ['', text(thrown), '', '', undefined, undefined];
+    // By the strict contract a stack that cannot be read makes the whole value unreadable.
+    if (isStrict) void thrown.stack;
     const mark = weakGet(ours, thrown);
     let name = thrown.name, message = thrown.message, stack = stackOf(thrown);
     name = isText(name) ? wellFormed(name) : '';
@@ -89,6 +93,7 @@ function describe(thrown, depth) {
       return ['', message, stack, mark.code, mark.errCode, data];
     }
     if (message === '' && name === '') {
+      if (isStrict) return ['', text(thrown), stack, '', undefined, undefined];
       let shown = '';
       try { shown = stringify(thrown); } catch { /* shown as text below */ }
       return ['', isText(shown) && shown !== '{}' && shown !== '' ? wellFormed(shown) : text(thrown), stack, '', undefined, undefined];
@@ -200,12 +205,14 @@ function deliver(seq, good, written, code, message) {
 
 // ---- orchestration --------------------------------------------------------------------------------------------------
 
-let agents = 0;
-let spent = 0;
+const spent = () => native.counts()[1];
 
 const AGENT_OPTIONS = new $Set([
   'label', 'phase', 'schema', 'provider', 'model', 'effort', 'agentType', 'isolation', 'stallMs', 'timeoutMs', 'retries',
 ]);
+// What a provider may honour or not; the host takes care of the others.
+const HONOURABLE = new $Set(['provider', 'model', 'effort', 'agentType', 'isolation', 'stallMs', 'timeoutMs', 'retries']);
+const honoured = settings.agentOptions === undefined ? undefined : new $Set(settings.agentOptions);
 const TEXT_OPTIONS = new $Set(['label', 'phase', 'provider', 'model', 'effort', 'agentType', 'isolation']);
 
 function agentOptions(options) {
@@ -218,6 +225,10 @@ function agentOptions(options) {
     if (!isText(key)) continue;
     let value = options[key];
     if (value === undefined || value === null) continue;
+    if (setHas(HONOURABLE, key) && honoured !== undefined && !setHas(honoured, key)) {
+      note('option-ignored', key, `agent option \`${key}\` is nothing that the provider can honour`);
+      continue;
+    }
     if (!setHas(AGENT_OPTIONS, key)) {
       if (!isScript) throw misuse(`agent: there is no option \`${key}\``);
       note('option-ignored', key, `agent option \`${key}\` means nothing here and is ignored`);
@@ -245,13 +256,16 @@ async function agent(scope, prompt, options) {
     throw misuse(`agent: the prompt must be a non-empty text${hint}`);
   }
   const kept = agentOptions(options);
-  if (settings.maxTokens !== undefined && spent >= settings.maxTokens) {
-    throw hookError('BUDGET_EXCEEDED', `the run's agents have used ${spent} of ${settings.maxTokens} output tokens`);
+  if (settings.maxTokens !== undefined && spent() >= settings.maxTokens) {
+    refusedInARow('the token budget');
+    throw hookError('BUDGET_EXCEEDED', `the run's agents have used ${spent()} of ${settings.maxTokens} output tokens`);
   }
-  if (agents >= settings.maxAgents) {
+  if (native.counts()[0] >= settings.maxAgents) {
+    refusedInARow('the agent cap');
     throw capped('AGENT_CAP', `the run may start ${settings.maxAgents} agents (\`maxAgents\`)`);
   }
-  agents += 1;
+  refused = 0;
+  native.agentAccepted();
   const label = kept.label ?? firstLine(prompt);
   const request = { prompt, label };
   const phase = kept.phase ?? scope.phaseTitle;
@@ -260,11 +274,25 @@ async function agent(scope, prompt, options) {
   for (let index = 0; index < keys.length; index++) {
     if (keys[index] !== 'label' && keys[index] !== 'phase') request[keys[index]] = kept[keys[index]];
   }
-  const answer = await call(scope, 'agent', 'agent', request, ['agent', label]);
+  let answer;
+  try {
+    answer = await call(scope, 'agent', 'agent', request, ['agent', label]);
+  } catch (error) {
+    native.agentEnded(true, 0);
+    throw error;
+  }
   if (!isRecord(answer)) return answer ?? null;
-  if (isFinite(answer.outputTokens)) spent += answer.outputTokens;
+  native.agentEnded(isText(answer.reason), isFinite(answer.outputTokens) ? answer.outputTokens : 0);
   if (isText(answer.reason)) note('agent-failed', label, answer.reason);
   return answer.value ?? null;
+}
+
+// A loop that asks for ever after a cap, each time inside a combinator, is ended.
+let refused = 0;
+function refusedInARow(cap) {
+  note('cap-reached', cap, `${cap} of the run is reached`);
+  refused += 1;
+  if (refused > 1000) throw fatal('AGENT_CAP', `the script went on asking for agents after ${cap} was reached`);
 }
 
 // Says once for a call what was swallowed, since a `null` alone helps nobody.
@@ -579,7 +607,7 @@ for (const name of ['WeakRef', 'FinalizationRegistry', 'Atomics', 'SharedArrayBu
 
 // Clock and chance: the same again when the run is replayed.
 const clock = () => {
-  if (isScript) note('clock', undefined, 'the clock shows the run’s own time');
+  if (isScript && !isStrict) note('clock', undefined, 'the clock shows the run’s own time');
   return native.clock();
 };
 function RunDate(...args) {
@@ -598,7 +626,7 @@ hide('Date', RunDate);
 defineProperty(Math, 'random', {
   value: {
     random() {
-      if (isScript) note('random', undefined, 'chance follows from the run’s seed');
+      if (isScript && !isStrict) note('random', undefined, 'chance follows from the run’s seed');
       return native.random();
     },
   }.random,
@@ -682,34 +710,68 @@ lazily(['URL', 'URLSearchParams', 'TextEncoder', 'TextDecoder', 'structuredClone
 
 // ---- orchestration scripts: the hooks are globals -------------------------------------------------------------------
 
-if (isScript) {
+if (isScript && !isStrict) {
   const one = (name, values) => {
     if (values.length !== 1 || !isText(values[0])) {
       note(`${name}-coerced`, undefined, `${name} was given something else than one text`);
     }
     return joined(values);
   };
-  hide('agent', freeze({ agent(prompt, options) { return agent(root, prompt, options); } }.agent));
-  hide('parallel', freeze({ parallel(thunks) { return parallel(thunks); } }.parallel));
-  hide('pipeline', freeze({ pipeline(items, ...stages) { return pipeline(items, stages); } }.pipeline));
-  hide('phase', freeze({
-    phase(title) {
-      const wanted = one('phase', [title]);
-      if (wanted !== '') enterPhase(root, wanted);
-    },
-  }.phase));
-  hide('log', freeze({ log(...values) { native.line('log', one('log', values), undefined); } }.log));
-  hide('workflow', freeze({
-    async workflow(target, args) {
-      const request = isRecord(target) ? { scriptPath: text(target.scriptPath) } : { name: text(target) };
-      if (args !== undefined) request.args = args;
-      return await call(root, 'workflow', 'workflow', request, ['related', request.name ?? request.scriptPath]);
-    },
-  }.workflow));
+  const globals = (scope) => ({
+    agent: freeze({ agent(prompt, options) { return agent(scope, prompt, options); } }.agent),
+    parallel: freeze({ parallel(thunks) { return parallel(thunks); } }.parallel),
+    pipeline: freeze({ pipeline(items, ...stages) { return pipeline(items, stages); } }.pipeline),
+    phase: freeze({
+      phase(title) {
+        const wanted = one('phase', [title]);
+        if (wanted !== '') enterPhase(scope, wanted);
+      },
+    }.phase),
+    log: freeze({ log(...values) { native.line('log', one('log', values), undefined); } }.log),
+    workflow: freeze({ async workflow(target, args) { return await nested(scope, target, args); } }.workflow),
+  });
+  // Another script of the project, as a part of this run: it sees hooks and `args` of its own, and shares the counters,
+  // the journal and the language's globals.
+  const nested = async (scope, target, args) => {
+    if (scope.nested) throw hookError('NESTING', 'workflow(): a script that was started by one cannot start another');
+    const byPath = isRecord(target);
+    const wanted = text(byPath ? target.scriptPath : target);
+    const [code, message, body] = native.nested(byPath, wanted);
+    if (code !== '') throw hookError(code, message);
+    const node = openNode('related', `▸ ${wanted}`, scope.phase || scope.node);
+    const inner = { node, phase: 0, phaseTitle: undefined, nested: true };
+    const own = globals(inner);
+    own.args = args === undefined ? undefined : parse(writeArguments('workflow', args));
+    own.flow = makeFlow(inner);
+    const names = ownKeys(own);
+    const view = create(global), seen = create(global);
+    for (let index = 0; index < names.length; index++) {
+      const property = { value: own[names[index]], writable: true, configurable: true, enumerable: false };
+      defineProperty(view, names[index], property);
+      defineProperty(seen, names[index], property);
+    }
+    defineProperty(seen, 'globalThis', { value: view, writable: true, configurable: true, enumerable: false });
+    let value;
+    try {
+      const result = await body(seen)();
+      noteLosses(result);
+      value = parse(write(result));
+    } catch (error) {
+      closePhase(inner, 'failed');
+      native.nodeEnd(node, 'failed');
+      throw error;
+    }
+    closePhase(inner, 'success');
+    native.nodeEnd(node, 'success');
+    return value;
+  };
+  const hooks = globals(root);
+  const names = ownKeys(hooks);
+  for (let index = 0; index < names.length; index++) hide(names[index], hooks[names[index]]);
   hide('budget', freeze({
     total: settings.maxTokens ?? null,
-    spent: () => spent,
-    remaining: () => (settings.maxTokens === undefined ? Infinity : settings.maxTokens > spent ? settings.maxTokens - spent : 0),
+    spent,
+    remaining: () => (settings.maxTokens === undefined ? Infinity : settings.maxTokens > spent() ? settings.maxTokens - spent() : 0),
   }));
   hide('flow', flow);
   const processObject = freeze({ cwd: () => settings.root, env: freeze({}) });
@@ -732,6 +794,22 @@ if (isScript) {
     }
   }
   hide('args', args);
+}
+
+// By the strict contract there are six names beside the language's own.
+let strict;
+if (isStrict) {
+  strict = native.strict()(native, settings, {
+    call, hookError, note, describe, enterPhase, firstLine, root,
+    isOurs: (value) => typeof value === 'object' && value !== null && weakGet(ours, value) !== undefined,
+  });
+  const names = ['agent', 'parallel', 'pipeline', 'phase', 'log'];
+  for (let index = 0; index < names.length; index++) hide(names[index], strict.hooks[index]);
+  hide('args', settings.input === undefined ? undefined : parse(settings.input));
+  for (const name of [
+    'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval', 'queueMicrotask', 'URL', 'URLSearchParams',
+    'TextEncoder', 'TextDecoder', 'structuredClone', 'atob', 'btoa',
+  ]) delete global[name];
 }
 
 // Says once a kind what JSON leaves out of a script's result, which is often the only sign of a forgotten `await`.
@@ -813,6 +891,12 @@ return {
   async script(body) {
     try {
       const value = await body();
+      if (isStrict) {
+        const [written, problem] = strict.write(value);
+        if (problem === '') native.finish(written);
+        else native.crash('', `the workflow's return value is not plain JSON data — ${problem}`, '', 'RESULT_UNSERIALIZABLE');
+        return;
+      }
       try { noteLosses(value); } catch { /* a value that cannot be looked at is refused where it is written */ }
       finish(value);
     } catch (error) {

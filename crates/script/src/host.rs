@@ -303,6 +303,9 @@ pub trait Host {
     /// Takes what the script tells.
     fn narrate(&mut self, event: Narration);
 
+    /// Takes note of what the run's agents came to; called once, when the run is over.
+    fn tally(&mut self, _tally: crate::Tally) {}
+
     /// Waits for what comes next. Called only when the script can do nothing else.
     fn next_delivery(&mut self) -> Delivery;
 }

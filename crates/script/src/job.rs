@@ -1,5 +1,6 @@
 //! What is to be run, and how it ended.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use model::{Limits, RunError, TimestampMs};
@@ -16,6 +17,8 @@ pub enum JobKind {
     Module,
     /// An orchestration script: `export const meta` and a body, whose parameters are the global `args`.
     Script,
+    /// The body of an orchestration script by the strict contract; its `meta` travels beside it ([`Job::meta`]).
+    Body,
 }
 
 /// Everything that decides what a run does.
@@ -50,6 +53,25 @@ pub struct Job {
     /// Output tokens that the run's agents may use, if there is a cap.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_tokens: Option<u64>,
+    /// The `meta` of a [`JobKind::Body`], as it was given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub meta: Option<Value>,
+    /// Items of one `parallel` or `pipeline` call.
+    #[serde(default = "Job::default_items")]
+    pub max_items: u64,
+    /// Milliseconds that a script may compute before its first `await`; none: only the run's own time limits it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub first_slice_ms: Option<u64>,
+    /// Agent options, of those that a provider may honour or not, that this run's does; the others are noted and left
+    /// out. None: all are passed on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub agent_options: Option<Vec<String>>,
+    /// What `workflow(name)` may run: names to files of the project.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub workflows: BTreeMap<String, String>,
+    /// Why the run was cancelled before it began: everything is checked, and nothing of it runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cancelled: Option<String>,
     /// What was recorded of the run so far, in order. Empty for a run that begins.
     #[serde(default)]
     pub journal: Vec<JournalRow>,
@@ -64,6 +86,14 @@ impl Job {
     pub const STACK_BYTES: usize = 1024 * 1024;
     /// Agents of a run unless the project says otherwise.
     pub const MAX_AGENTS: u64 = 1_000;
+    /// Items of one `parallel` or `pipeline` call.
+    pub const MAX_ITEMS: u64 = 4_096;
+    /// Milliseconds of an orchestration script's first slice.
+    pub const FIRST_SLICE_MS: u64 = 5_000;
+
+    fn default_items() -> u64 {
+        Self::MAX_ITEMS
+    }
 
     /// Makes a job with the usual limits.
     #[must_use]
@@ -81,6 +111,12 @@ impl Job {
             stack_bytes: Self::STACK_BYTES,
             max_agents: Self::MAX_AGENTS,
             max_tokens: None,
+            meta: None,
+            max_items: Self::MAX_ITEMS,
+            first_slice_ms: None,
+            agent_options: None,
+            workflows: BTreeMap::new(),
+            cancelled: None,
             journal: Vec::new(),
             narrated: None,
         }
@@ -109,6 +145,18 @@ pub enum JournalRow {
         /// What came of it.
         outcome: Result<Value, HostError>,
     },
+}
+
+/// What a run's agents came to, those of an earlier part of the run included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tally {
+    /// Accepted `agent()` calls.
+    pub agents_started: u64,
+    /// Those that ended without a result.
+    pub agents_failed: u64,
+    /// Output tokens, as far as they were told.
+    pub output_tokens: u64,
 }
 
 /// How a run ended, or why it stopped.

@@ -17,6 +17,7 @@ mod job;
 mod json;
 mod meta;
 mod modules;
+mod schema_subset;
 mod source;
 mod thread;
 
@@ -25,10 +26,11 @@ pub use control::Control;
 pub use engine::run;
 pub use error::{SourceError, SourceErrorCode};
 pub use host::{CallKind, Delivery, Host, HostCall, HostError, Narration, Stream};
-pub use job::{Job, JobKind, JournalRow, Outcome};
+pub use job::{Job, JobKind, JournalRow, Outcome, Tally};
 pub use json::fingerprint;
 pub use meta::Note;
 pub use modules::{ModuleSource, Sources};
+pub use schema_subset::faults as schema_faults;
 
 /// The description of `flow` that authors get.
 pub const FLOW_TYPES: &str = include_str!("../assets/flow.d.ts");

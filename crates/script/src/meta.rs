@@ -78,6 +78,50 @@ pub(crate) fn read(lifted: &Value) -> Result<Meta, String> {
     }
 }
 
+/// Checks a block by the strict contract, which is closed; an error names every violation.
+pub(crate) fn read_strict(given: &Value) -> Result<(), String> {
+    let Value::Object(given) = given else { return Err("invalid meta: meta must be an object".into()) };
+    let mut faults = Vec::new();
+    for (key, field) in given {
+        match key.as_str() {
+            "name" | "description" | "phases" => {}
+            "whenToUse" if field.is_string() => {}
+            "whenToUse" => faults.push("meta.whenToUse must be a string".into()),
+            _ => faults.push(format!("meta.{key} is not a recognized field")),
+        }
+    }
+    for key in ["name", "description"] {
+        if given.get(key).and_then(Value::as_str).is_none_or(str::is_empty) {
+            faults.push(format!("meta.{key} must be a non-empty string"));
+        }
+    }
+    match given.get("phases") {
+        None => {}
+        Some(Value::Array(phases)) => {
+            for (index, phase) in phases.iter().enumerate() {
+                strict_phase(&format!("meta.phases[{index}]"), phase, &mut faults);
+            }
+        }
+        Some(_) => faults.push("meta.phases must be an array".into()),
+    }
+    if faults.is_empty() { Ok(()) } else { Err(format!("invalid meta: {}", faults.join("; "))) }
+}
+
+fn strict_phase(path: &str, phase: &Value, faults: &mut Vec<String>) {
+    let Value::Object(phase) = phase else { return faults.push(format!("{path} must be an object")) };
+    if phase.get("title").and_then(Value::as_str).is_none_or(str::is_empty) {
+        faults.push(format!("{path}.title must be a non-empty string"));
+    }
+    for (key, field) in phase {
+        match key.as_str() {
+            "title" => {}
+            "detail" | "provider" | "model" if field.is_string() => {}
+            "detail" | "provider" | "model" => faults.push(format!("{path}.{key} must be a string")),
+            _ => faults.push(format!("{path}.{key} is not a recognized field")),
+        }
+    }
+}
+
 fn read_phase(index: usize, phase: &Value, faults: &mut Vec<String>, notes: &mut Vec<Note>) -> Option<Value> {
     let mut read = Map::new();
     match phase {

@@ -559,6 +559,7 @@ impl Drive {
         job.input = match kind {
             JobKind::Module => Some(Value::Object(self.request.input.clone())),
             JobKind::Script => script_args(&self.request),
+            JobKind::Body => self.request.input.get("args").cloned(),
         };
         job.args_verbatim = self.request.entrypoint.args_verbatim;
         job.seed = self.host.seed;

@@ -33,7 +33,77 @@ pub(super) fn primitives<'js>(ctx: &Ctx<'js>, access: &Access) -> rquickjs::Resu
     let shared = Rc::clone(&access.shared);
     native.set("random", Function::new(ctx.clone(), move || shared.random())?)?;
     web(ctx, &native)?;
+    orchestration(ctx, &native, access)?;
     Ok(native)
+}
+
+/// Source of the strict contract's hooks.
+const STRICT: &str = include_str!("../../assets/strict.js");
+
+/// What orchestration needs beside host calls: counters that a whole run shares, other scripts, schemas.
+fn orchestration<'js>(ctx: &Ctx<'js>, native: &Object<'js>, access: &Access) -> rquickjs::Result<()> {
+    native.set(
+        "strict",
+        Function::new(ctx.clone(), |ctx: Ctx<'js>| -> rquickjs::Result<Function<'js>> {
+            super::eval(&ctx, STRICT, "flow:strict")
+        })?,
+    )?;
+    native.set(
+        "schemaFaults",
+        Function::new(ctx.clone(), |text: String| -> String {
+            match json::parse(&json::without_lone_surrogates(text)) {
+                Ok(schema) => crate::schema_subset::faults(&schema).join("; "),
+                Err(error) => format!("schema is {error}"),
+            }
+        })?,
+    )?;
+    let state = Rc::clone(&access.shared);
+    let accept = move || {
+        let mut tally = state.tally.get();
+        tally.agents_started += 1;
+        state.tally.set(tally);
+    };
+    native.set("agentAccepted", Function::new(ctx.clone(), accept)?)?;
+    let state = Rc::clone(&access.shared);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; a float keeps 2^53 tokens")]
+    let ended = move |failed: bool, tokens: f64| {
+        let mut tally = state.tally.get();
+        tally.agents_failed += u64::from(failed);
+        tally.output_tokens = tally.output_tokens.saturating_add(tokens.max(0.0) as u64);
+        state.tally.set(tally);
+    };
+    native.set("agentEnded", Function::new(ctx.clone(), ended)?)?;
+    let state = Rc::clone(&access.shared);
+    #[expect(clippy::cast_precision_loss, reason = "no run has 2^53 agents or tokens")]
+    let counts = move || {
+        let tally = state.tally.get();
+        vec![tally.agents_started as f64, tally.output_tokens as f64]
+    };
+    native.set("counts", Function::new(ctx.clone(), counts)?)?;
+    let Access { library, shared } = access.clone();
+    let nested = move |ctx: Ctx<'js>, by_path: bool, wanted: String| -> rquickjs::Result<rquickjs::Array<'js>> {
+        check(&ctx, &shared)?;
+        let answer = rquickjs::Array::new(ctx.clone())?;
+        let found = library.borrow_mut().nested(by_path, &wanted);
+        match found {
+            Err((code, message)) => {
+                answer.set(0, code)?;
+                answer.set(1, message)?;
+            }
+            Ok((code, file, source)) => {
+                shared.send(ToHost::Loaded(vec![source]));
+                let mut options = rquickjs::context::EvalOptions::default();
+                options.strict = false;
+                options.filename = Some(file);
+                let body: Function<'js> = ctx.eval_with_options(code, options)?;
+                answer.set(0, "")?;
+                answer.set(1, "")?;
+                answer.set(2, body)?;
+            }
+        }
+        Ok(answer)
+    };
+    native.set("nested", Function::new(ctx.clone(), nested)?)
 }
 
 /// Throws if the run's end is decided.

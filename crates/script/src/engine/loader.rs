@@ -8,31 +8,62 @@ use rquickjs::module::Declared;
 use rquickjs::{Ctx, Exception, Module};
 
 use super::shared::{Shared, ToHost};
-use crate::Job;
 use crate::modules::{Graph, Shelf};
-use crate::source::{LineMap, WRAP_LINES};
+use crate::source::{LineMap, WRAP_LINES, compile_script};
+use crate::{Job, ModuleSource, SourceErrorCode};
+
+/// Why a script cannot be run inside another: a code and a sentence.
+pub(super) type Refused = (&'static str, String);
 
 /// The modules of one run, compiled, and where further ones are read.
 pub(super) struct Library {
     job: Job,
     graph: Graph,
-    /// The map of a script's body, which is no module.
-    script: Option<(String, Option<LineMap>)>,
+    /// The maps of scripts' bodies, which are no modules: the entrypoint's, then those it ran with `workflow()`.
+    scripts: Vec<(String, Option<LineMap>)>,
 }
 
 impl Library {
     pub(super) fn new(job: &Job, graph: Graph, script: Option<Option<LineMap>>) -> Self {
         // What the journal holds is of no use here, and may be large.
         let job = Job { journal: Vec::new(), input: None, ..job.clone() };
-        let script = script.map(|map| (job.file.clone(), map));
-        Self { job, graph, script }
+        let scripts = script.map(|map| (job.file.clone(), map)).into_iter().collect();
+        Self { job, graph, scripts }
+    }
+
+    /// Reads and wraps a script for `workflow()`: its code, its path and its source, or a code and a sentence.
+    pub(super) fn nested(&mut self, by_path: bool, wanted: &str) -> Result<(String, String, ModuleSource), Refused> {
+        let file = if by_path {
+            let root = self.job.root.to_string_lossy().into_owned();
+            wanted.strip_prefix(&format!("{root}/")).unwrap_or(wanted).trim_start_matches("./").to_owned()
+        } else {
+            match self.job.workflows.get(wanted) {
+                Some(file) => file.clone(),
+                None => {
+                    let known: Vec<&str> = self.job.workflows.keys().map(String::as_str).collect();
+                    let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
+                    return Err(("WORKFLOW_UNKNOWN", format!("there is no workflow `{wanted}` in this project ({known})")));
+                }
+            }
+        };
+        let text = Shelf::new(&self.job.root, &self.job.sources)
+            .read(&file)
+            .map_err(|error| ("WORKFLOW_UNKNOWN", error.to_string()))?;
+        let compiled = compile_script(&file, &text).map_err(|error| {
+            let code = if error.code == SourceErrorCode::Meta { "META_INVALID" } else { "SCRIPT_PARSE" };
+            (code, error.to_string())
+        })?;
+        let code = compiled.wrapped_within();
+        if !self.scripts.iter().any(|(known, _)| *known == file) {
+            self.scripts.push((file.clone(), compiled.map));
+        }
+        let source = ModuleSource::new(&file, text);
+        Ok((code, file, source))
     }
 
     /// Finds where a place of what the engine ran was written.
     pub(super) fn place(&self, file: &str, line: u32, column: u32) -> Option<(u32, u32)> {
-        if let Some((name, map)) = &self.script
-            && name == file
-        {
+        if let Some((_, map)) = self.scripts.iter().find(|(name, _)| name == file) {
             let line = line.saturating_sub(WRAP_LINES).max(1);
             return map.as_ref().map_or(Some((line, column)), |map| map.find(line, column));
         }
@@ -61,7 +92,7 @@ impl Resolver for Access {
         _attributes: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
         let library = self.library.borrow();
-        if library.script.is_some() {
+        if !library.scripts.is_empty() {
             return Err(Exception::throw_type(
                 ctx,
                 &format!("a script cannot import `{name}`: it has no modules, and agents do such work"),

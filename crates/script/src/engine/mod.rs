@@ -90,7 +90,10 @@ fn serve(host: &mut dyn Host, from_engine: &Receiver<ToHost>, to_engine: &mpsc::
                     return None;
                 }
             }
-            ToHost::End(outcome) => return Some(outcome),
+            ToHost::End(outcome, tally) => {
+                host.tally(tally);
+                return Some(outcome);
+            }
         }
     }
     None

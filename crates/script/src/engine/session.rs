@@ -17,8 +17,10 @@ use super::memory::Bounded;
 use super::replay::Next;
 use super::shared::{Shared, ToHost};
 use crate::modules::{Graph, Shelf};
-use crate::source::{LineMap, compile_module, compile_script};
-use crate::{Control, Delivery, HostError, Job, JobKind, ModuleSource, Narration, Outcome, SourceError, Stream};
+use crate::source::{LineMap, compile_body, compile_module, compile_script};
+use crate::{
+    Control, Delivery, HostError, Job, JobKind, ModuleSource, Narration, Outcome, SourceError, SourceErrorCode, Stream,
+};
 
 /// Rejections that may lie unhandled at a time; a script with more has lost count itself.
 const REJECTIONS: usize = 1_000;
@@ -37,14 +39,33 @@ pub(super) fn run(
     let shared = Rc::new(Shared::new(job, control, to_host));
     let outcome = match load(job) {
         Ok(loaded) => start(purpose, job, &shared, loaded, &deliveries),
-        Err(error) => Outcome::Failed(source_error(&error)),
+        Err(error) => Outcome::Failed(source_error(job.kind, &error)),
     };
     shared.end_nodes(&outcome);
-    shared.send(ToHost::End(outcome));
+    shared.send(ToHost::End(outcome, shared.tally.get()));
 }
 
-fn source_error(error: &SourceError) -> RunError {
-    RunError::new(ErrorCode::ScriptError, super::failure::one_line(&error.to_string()))
+/// A source that is refused. `data.code` tells whether it was its `meta` or its text.
+fn source_error(kind: JobKind, error: &SourceError) -> RunError {
+    let text = match kind {
+        JobKind::Module | JobKind::Script => error.to_string(),
+        JobKind::Body => error.message.clone(),
+    };
+    let message = super::failure::one_line(&text);
+    let mut refused = RunError::new(ErrorCode::ScriptError, message.clone());
+    if message != text {
+        refused = refused.with_cause(text);
+    }
+    match (kind, error.code) {
+        (JobKind::Module, _) => {}
+        (JobKind::Script | JobKind::Body, SourceErrorCode::Meta) => {
+            refused.data = Some(serde_json::json!({ "code": "META_INVALID" }));
+        }
+        (JobKind::Script | JobKind::Body, _) => {
+            refused.data = Some(serde_json::json!({ "code": "SCRIPT_PARSE" }));
+        }
+    }
+    refused
 }
 
 /// What is to be executed.
@@ -68,12 +89,24 @@ fn load(job: &Job) -> Result<Loaded, SourceError> {
         }
         JobKind::Script => {
             let compiled = compile_script(&job.file, &text)?;
-            let map: Option<LineMap> = compiled.map;
+            let map: Option<LineMap> = compiled.map.clone();
             Ok(Loaded {
                 library: Library::new(job, Graph::default(), Some(map)),
-                script: Some(compiled.code),
+                script: Some(compiled.wrapped()),
                 sources: vec![ModuleSource::new(&job.file, text)],
                 notes: compiled.meta.notes,
+            })
+        }
+        JobKind::Body => {
+            crate::meta::read_strict(job.meta.as_ref().unwrap_or(&serde_json::Value::Null)).map_err(|message| {
+                SourceError { code: SourceErrorCode::Meta, message, file: job.file.clone(), line: None, column: None }
+            })?;
+            let compiled = compile_body(&job.file, &text)?;
+            Ok(Loaded {
+                library: Library::new(job, Graph::default(), Some(compiled.map.clone())),
+                script: Some(compiled.wrapped()),
+                sources: vec![ModuleSource::new(&job.file, text)],
+                notes: Vec::new(),
             })
         }
     }
@@ -157,14 +190,19 @@ impl<'js, 'a> Session<'js, 'a> {
             match job.kind {
                 JobKind::Module => "module",
                 JobKind::Script => "script",
+                JobKind::Body => "body",
             },
         )?;
+        if let Some(options) = &job.agent_options {
+            settings.set("agentOptions", options.clone())?;
+        }
         settings.set("file", job.file.as_str())?;
         settings.set("root", job.root.to_string_lossy().as_ref())?;
         settings.set("argsVerbatim", job.args_verbatim)?;
         #[expect(clippy::cast_precision_loss, reason = "caps that matter are far below 2^53")]
         {
             settings.set("maxAgents", job.max_agents as f64)?;
+            settings.set("maxItems", job.max_items as f64)?;
             settings.set("maxTokens", job.max_tokens.map(|tokens| tokens as f64))?;
         }
         if let Some(input) = &job.input {
@@ -192,9 +230,13 @@ impl<'js, 'a> Session<'js, 'a> {
         if self.job.input.as_ref().is_some_and(|input| !crate::json::fits(input)) {
             return failed("the input is nested too deeply".into());
         }
+        if let Some(outcome) = self.shared().ending() {
+            // Stopped before it began: nothing of it runs.
+            return outcome;
+        }
         let started = match script {
             None => self.start_module(purpose),
-            Some(code) => self.start_script(purpose, code),
+            Some(code) => self.shared().in_first_slice(|| self.start_script(purpose, code)),
         };
         if let Err(error) = started.catch(&self.ctx) {
             self.fail_with(error);
@@ -316,7 +358,7 @@ impl<'js, 'a> Session<'js, 'a> {
         for (promise, reason) in kept {
             let Ok(value) = reason.clone().restore(&self.ctx) else { continue };
             let ours = self.is_ours.call::<_, bool>((value.clone(),)).unwrap_or(false);
-            if self.job.kind == JobKind::Module && !ours {
+            if self.job.kind != JobKind::Script && !ours {
                 let mut error = self.to_error(self.describe(value));
                 error.message = super::failure::one_line(&format!("unhandled rejection: {}", error.message));
                 return Some(Outcome::Failed(error));
@@ -350,7 +392,8 @@ impl<'js, 'a> Session<'js, 'a> {
                 for call in start {
                     shared.send(ToHost::Issue(call));
                 }
-                if !shared.replay.borrow().waits() {
+                // By the strict contract a script may wait for ever: only cancelling ends it.
+                if self.job.kind != JobKind::Body && !shared.replay.borrow().waits() {
                     return Some(failed(
                         "the script waits for a promise that nothing will settle: no call of it is open any more"
                             .into(),

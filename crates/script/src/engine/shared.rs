@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
 
 use model::{ErrorCode, NodeKind, NodeStatus, RunError, TimestampMs};
 use serde_json::Value;
@@ -13,7 +14,7 @@ use super::memory::Gauge;
 use super::random::Random;
 use super::replay::{Diverged, Replay};
 use crate::control::Stop;
-use crate::{Control, HostCall, Job, ModuleSource, Narration, Outcome};
+use crate::{Control, HostCall, Job, ModuleSource, Narration, Outcome, Tally};
 
 /// What goes to the thread that owns the host.
 pub(super) enum ToHost {
@@ -24,7 +25,7 @@ pub(super) enum ToHost {
     /// Nothing is left to do: a delivery is wanted.
     Next,
     /// The run is over.
-    End(Outcome),
+    End(Outcome, Tally),
 }
 
 /// How a run ends that went another way than before.
@@ -53,6 +54,11 @@ pub(super) struct Shared {
     narrated: Cell<Option<u64>>,
     /// Nodes that were started and have not ended.
     open_nodes: RefCell<BTreeMap<u64, NodeKind>>,
+    /// When the first slice of an orchestration script is over, while it executes.
+    first_slice: Cell<Option<Instant>>,
+    first_slice_ms: Option<u64>,
+    /// What the run's agents came to.
+    pub tally: Cell<Tally>,
 }
 
 impl Shared {
@@ -69,12 +75,35 @@ impl Shared {
             random: RefCell::new(Random::new(job.seed)),
             narrated: Cell::new(job.narrated),
             open_nodes: RefCell::new(BTreeMap::new()),
+            first_slice: Cell::new(None),
+            first_slice_ms: job.first_slice_ms,
+            tally: Cell::new(Tally::default()),
         }
     }
 
     /// Tells whether the script must stop; cheap, since the engine asks while it executes.
     pub(super) fn must_stop(&self) -> bool {
-        self.gauge.refused.get() || self.ending.borrow().is_some() || self.control.stop().is_some()
+        self.gauge.refused.get()
+            || self.ending.borrow().is_some()
+            || self.control.stop().is_some()
+            || self.first_slice_is_over()
+    }
+
+    /// Times the first slice of an orchestration script, which `body` executes.
+    pub(super) fn in_first_slice<T>(&self, body: impl FnOnce() -> T) -> T {
+        let limit = self.first_slice_ms.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
+        self.first_slice.set(limit);
+        let value = body();
+        if self.first_slice_is_over() {
+            // Noted before the limit is taken away.
+            self.ending();
+        }
+        self.first_slice.set(None);
+        value
+    }
+
+    fn first_slice_is_over(&self) -> bool {
+        self.first_slice.get().is_some_and(|limit| Instant::now() >= limit)
     }
 
     /// Returns how the run ends, if it must end now. What came first is kept.
@@ -93,6 +122,14 @@ impl Shared {
                     Stop::Cancelled(reason) => Outcome::Cancelled { reason },
                     Stop::TimedOut => Outcome::TimedOut,
                 });
+            } else if self.first_slice_is_over() {
+                self.end(Outcome::Failed(RunError::new(
+                    ErrorCode::ScriptError,
+                    format!(
+                        "the script timed out: it computed for over {} ms before its first `await`",
+                        self.first_slice_ms.unwrap_or_default()
+                    ),
+                )));
             }
         }
         self.ending.borrow().clone()

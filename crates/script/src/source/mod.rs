@@ -10,7 +10,7 @@ mod script;
 mod syntax;
 
 pub(crate) use line_map::LineMap;
-pub(crate) use script::{WRAP_LINES, compile_script};
+pub(crate) use script::{WRAP_LINES, compile_body, compile_script};
 pub(crate) use syntax::{Compiled, Declared, Import, Language, compile_module};
 
 use crate::{SourceError, SourceErrorCode};

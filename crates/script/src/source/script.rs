@@ -20,12 +20,94 @@ pub(crate) const WRAP_LINES: u32 = 1;
 /// A script, ready for the engine.
 #[derive(Debug, Clone)]
 pub(crate) struct CompiledScript {
-    /// An expression that gives the body as an async function.
+    /// The statements of the body, without types.
     pub code: String,
     /// From places in `code`, less [`WRAP_LINES`], to places in the source; none where they are the same.
     pub map: Option<LineMap>,
     /// The meta block.
     pub meta: Meta,
+}
+
+impl CompiledScript {
+    /// An expression that gives the body as an async function without parameters.
+    pub(crate) fn wrapped(&self) -> String {
+        format!("(async () => {{\n{}\n}})", self.code)
+    }
+
+    /// An expression that gives a function of an object, which gives the body as an async function that sees the
+    /// object's properties as its globals.
+    pub(crate) fn wrapped_within(&self) -> String {
+        format!("(function (scope) {{ with (scope) {{ return (async () => {{\n{}\n}}) }} }})", self.code)
+    }
+}
+
+/// A body whose meta block travels beside it.
+#[derive(Debug, Clone)]
+pub(crate) struct CompiledBody {
+    code: String,
+    /// As in [`CompiledScript::map`].
+    pub map: Option<LineMap>,
+}
+
+impl CompiledBody {
+    /// As [`CompiledScript::wrapped`].
+    pub(crate) fn wrapped(&self) -> String {
+        format!("(async () => {{\n{}\n}})", self.code)
+    }
+}
+
+/// Checks a body by the strict contract, in JavaScript or else in TypeScript.
+pub(crate) fn compile_body(file: &str, text: &str) -> Result<CompiledBody, SourceError> {
+    if text.trim_start().starts_with("export const meta") {
+        return Err(SourceError {
+            code: SourceErrorCode::Syntax,
+            message: "`meta` travels beside the script: remove the statement `export const meta` from it".into(),
+            file: file.to_owned(),
+            line: Some(1),
+            column: Some(1),
+        });
+    }
+    let refused = |error: SourceError| {
+        let place = match (error.line, error.column) {
+            (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
+            _ => String::new(),
+        };
+        SourceError { message: format!("workflow script does not parse: {}{place}", error.message), ..error }
+    };
+    depth::check(text)
+        .map_err(|deep| refused(error_at(SourceErrorCode::TooDeep, file, text, deep.offset, deep.message())))?;
+    let as_written = check_body(file, text, Language::JavaScript);
+    let Err(error) = as_written else { return Ok(CompiledBody { code: text.to_owned(), map: None }) };
+    // What is no JavaScript may be TypeScript; if it is neither, the first complaint is the one that helps.
+    if check_body(file, text, Language::TypeScript).is_err() {
+        return Err(refused(error));
+    }
+    let allocator = Allocator::default();
+    let (mut program, _) =
+        parse(&allocator, file, text, source_type(Language::TypeScript), true).map_err(|_| refused(error))?;
+    let (code, map) = strip_types(&allocator, file, text, &mut program).map_err(refused)?;
+    Ok(CompiledBody { code, map: Some(map) })
+}
+
+fn check_body(file: &str, text: &str, language: Language) -> Result<(), SourceError> {
+    let allocator = Allocator::default();
+    let (program, _) = parse(&allocator, file, text, source_type(language), true)?;
+    for statement in &program.body {
+        let offset = statement.span().start as usize;
+        let refuse = |message: &str| error_at(SourceErrorCode::Syntax, file, text, offset, message);
+        match statement {
+            Statement::ImportDeclaration(_) => return Err(refuse("a script has no imports: agents do such work")),
+            Statement::ExportDeclaration(_)
+            | Statement::ExportNamedDeclaration(_)
+            | Statement::ExportFromDeclaration(_)
+            | Statement::ExportAllDeclaration(_)
+            | Statement::ExportDefaultDeclaration(_)
+            | Statement::TSExportAssignment(_)
+            | Statement::TSNamespaceExportDeclaration(_) => return Err(refuse("a script exports nothing")),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Lifts the meta block of a script without running anything, and wraps its body.
@@ -42,7 +124,7 @@ pub(crate) fn compile_script(file: &str, text: &str) -> Result<CompiledScript, S
         }
         Language::JavaScript | Language::Json => (blanked, None),
     };
-    Ok(CompiledScript { code: format!("(async () => {{\n{body}\n}})"), map, meta })
+    Ok(CompiledScript { code: body, map, meta })
 }
 
 /// Reads the meta block and blanks what a function body cannot hold, in place, so that lines and columns stay.

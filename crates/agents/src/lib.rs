@@ -1,0 +1,20 @@
+//! Agents: what `agent()` of an orchestration script starts, and how what comes of it is judged.
+//!
+//! Here: [`Provider`], who starts children; [`Desk`], one run's queue of them with a cap and exact pairs of events;
+//! [`Schema`], the check of structured results; the providers [`canned`] and [`command`] with its presets.
+//!
+//! Not here: processes (whoever owns the run passes in [`command::Launch`]), the journal, SQL, scripts.
+
+pub mod canned;
+pub mod command;
+mod desk;
+mod provider;
+mod queue;
+mod schema;
+
+pub use desk::{AgentEnd, Desk, Member, MemberEvent, MemberOutcome};
+pub use provider::{
+    Capabilities, Child, ChildResult, Fault, OPTIONS, Provider, Request, RequestError, StartRefused, Starting,
+    StopReason,
+};
+pub use schema::{Schema, SchemaError};
