@@ -42,10 +42,13 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// Finds the connection of a project's runs. Both calls block, the second one for seconds where a person is asked.
+/// Finds the connection of a project's runs. All calls block, the last one for seconds where a person is asked.
 pub trait ConnectionSource: fmt::Debug + Send + Sync {
     /// Returns every key that can be had without asking anybody, used or not: they are masked from a run's beginning.
     fn keys_at_hand(&self, env_file: &EnvFile) -> Vec<String>;
+
+    /// Returns the origin of the server that holds, without asking anybody for its key.
+    fn origin(&self, env_file: &EnvFile) -> Option<String>;
 
     /// Finds the connection; `None` where nobody has named a server.
     ///
