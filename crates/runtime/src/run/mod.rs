@@ -155,9 +155,11 @@ impl Drive {
         switch: CancelSwitch,
         mut commands: Commands,
     ) -> Envelope {
-        let store = self.store();
         let past = std::mem::take(&mut self.past);
         let (news, mut family) = mpsc::unbounded_channel();
+        // Counted before the masker is made: what comes between is masked later, and never not at all.
+        let masked = self.host.known_secrets();
+        let store = self.store();
         let mut running = Running {
             store: store.clone(),
             lease: lease.clone(),
@@ -169,6 +171,7 @@ impl Drive {
             files: past.files.clone(),
             open: Vec::new(),
             asked_before: past.questions.clone(),
+            masked,
             in_flight: 0,
             waiting: false,
             outbox: Vec::new(),

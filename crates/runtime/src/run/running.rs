@@ -38,6 +38,8 @@ pub(super) struct Running {
     pub(super) open: Vec<Open>,
     /// Questions that the run had asked before it was taken up again.
     pub(super) asked_before: Vec<Question>,
+    /// How many secrets the store masks.
+    pub(super) masked: usize,
     /// Host calls that somebody works on.
     pub(super) in_flight: usize,
     /// Whether the run is recorded as waiting for a person.
@@ -499,8 +501,9 @@ impl Running {
         outcome: Result<Value, HostError>,
     ) -> Result<Delivered, Stop> {
         let at = now();
-        if call.kind == CallKind::Secret {
-            // From now on its value is masked in all that is recorded.
+        if self.host.known_secrets() != self.masked {
+            // The call has brought one, as its result or with the connection: from now on it is masked in all that is
+            // recorded.
             self.refresh_masker().await;
         }
         if let (CallKind::FilesCreate, Ok(value)) = (call.kind, &outcome)
@@ -527,6 +530,7 @@ impl Running {
     /// Masks what is known to be secret by now.
     pub(super) async fn refresh_masker(&mut self) {
         self.finish_logs().await;
+        self.masked = self.host.known_secrets();
         self.store = self.store.masked(self.host.masker());
         self.logs = self.store.log_writer(&self.lease);
     }
