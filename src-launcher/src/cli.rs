@@ -71,6 +71,13 @@ pub(crate) enum Command {
     /// What was run
     #[command(subcommand)]
     Runs(Runs),
+    /// Work records of a repository: cards, documents, changelog and memory
+    #[command(disable_help_flag = true)]
+    Board {
+        /// What to do; `workflow-code board help` lists it
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+        arguments: Vec<String>,
+    },
     /// The saved connection: a server's address and its admin key
     #[command(subcommand)]
     Auth(Auth),

@@ -4,6 +4,7 @@
 //! the crates: projects in `project`, runs in `runtime`, history in `store`, the protocol in `mcp`.
 
 mod asking;
+mod board;
 mod cli;
 mod commands;
 mod connection;
@@ -41,6 +42,9 @@ fn main() -> ExitCode {
             }
         };
     }
+    if let Some(code) = board_alone() {
+        return ExitCode::from(code);
+    }
     let outcome = if guided::cli::is_own_name(std::env::args_os().next().as_deref()) {
         guided::cli::run_as_deepwork()
     } else {
@@ -53,6 +57,22 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// Runs the board without reading any other option: by one of its own names, or as the first word. Its hooks are on the
+/// way of every edit of an agent.
+fn board_alone() -> Option<u8> {
+    let mut given = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let program = given.next()?;
+    let rest: Vec<String> = given.collect();
+    let first = rest.first().map_or("", String::as_str);
+    let (mut arguments, skipped) = match board::by_name(&program) {
+        Some(words) => (words, 0),
+        None if first == "board" => (Vec::new(), 1),
+        None => (board::by_name(first).filter(|_| first == "workfile-mcp")?, 1),
+    };
+    arguments.extend_from_slice(rest.get(skipped..)?);
+    Some(board::run(&arguments))
 }
 
 fn run(cli: &Cli) -> Result<u8, Failure> {
@@ -79,6 +99,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Projects(projects)) => commands::projects::run(projects, profile),
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
+        Some(Command::Board { arguments }) => Ok(board::run(arguments)),
         Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
         Some(Command::Guided(guided)) => guided::cli::run(guided),

@@ -13,6 +13,7 @@ mod fixtures;
 mod guided;
 mod patterns;
 mod recorded_clients;
+mod resuming;
 mod snapshots;
 mod traps;
 mod waiting;

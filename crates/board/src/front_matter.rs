@@ -80,11 +80,6 @@ impl Text {
         })
     }
 
-    /// Returns the value of `key`.
-    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
-        self.entries.iter().find(|entry| entry.style != Style::Raw && entry.key == key).map(|entry| &entry.value)
-    }
-
     /// Returns all values in the order of the header; of a key that stands twice, the first.
     pub(crate) fn fields(&self) -> Map<String, Value> {
         let mut map = Map::new();

@@ -513,7 +513,7 @@ pub(crate) fn place_of(path: &str, config: &Config) -> Option<Place> {
         let matches =
             |patterns: &[String]| patterns.iter().any(|pattern| paths::glob(pattern.trim_start_matches("./"), path));
         if matches(&config.docs.sources) && !matches(&config.docs.exclude) {
-            return Some(Place::new(Kind::Doc, path, path));
+            return Some(Place::new(Kind::Doc, path, name));
         }
     }
     None

@@ -166,6 +166,12 @@ impl Board {
         found.into_iter().map(|at| index.full(at, self.root(), self.config())).collect()
     }
 
+    /// Whole cards that a filter lets through, the live ones first.
+    #[must_use]
+    pub fn cards(&self, filter: &CardFilter) -> Vec<Fields> {
+        self.whole(&[Kind::Card], &|record| filter.admits(record))
+    }
+
     /// Searches: `{records, total, offset, limit, view, mode, provider}`.
     ///
     /// # Errors

@@ -85,7 +85,7 @@ fn hand_over(sender: &mpsc::Sender<Line>, mut line: Line, input: &File, gone: &C
 }
 
 /// Reads one line; `None` at the end. A last line without an end counts.
-fn next_line(input: &mut impl BufRead, limit: usize) -> io::Result<Option<Line>> {
+pub(crate) fn next_line(input: &mut impl BufRead, limit: usize) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     if input.take(most).read_until(b'\n', &mut line)? == 0 {

@@ -42,13 +42,14 @@ pub(crate) fn take_up(
     let record = store.show(lease.run())?;
     let host = HostContext::new(&project, Some(begun));
     mask_answers(store, lease, &record, &host)?;
-    let (journal, children, unfinished) = journal(store, lease, &host)?;
+    let Read { rows, children, unfinished, leave_used } = journal(store, lease, &host)?;
     let sources = store.sources(lease.run())?;
     let past = Past {
-        journal,
+        journal: rows,
         sources: (!sources.is_empty()).then(|| sources.into_iter().map(|source| (source.path, source.text)).collect()),
         children,
         unfinished,
+        leave_used,
         questions: record.questions.clone(),
         nodes: record.report.nodes.clone(),
         files: record.files.clone(),
@@ -106,8 +107,16 @@ fn started_with(launch: LaunchOptions) -> Result<(Entrypoint, Map<String, Value>
     Ok((entrypoint, input, (seed, launch.clock)))
 }
 
-/// The journal, the related runs by the calls that started them, and the calls that were begun and never done.
-type Read = (Vec<JournalRow>, HashMap<u64, RunId>, HashSet<u64>);
+/// What is in a journal.
+struct Read {
+    rows: Vec<JournalRow>,
+    /// Related runs, by the calls that started them.
+    children: HashMap<u64, RunId>,
+    /// Calls that were begun and never done.
+    unfinished: HashSet<u64>,
+    /// Questions whose leave was used.
+    leave_used: HashSet<u64>,
+}
 
 /// Reads the journal as the engine replays it. Calls that were made and never answered are left out: the script makes
 /// them again, and they are done then.
@@ -115,6 +124,7 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
     let mut rows = Vec::new();
     let mut children = HashMap::new();
     let mut unfinished = HashSet::new();
+    let mut leave_used = HashSet::new();
     let mut secrets: HashMap<u64, String> = HashMap::new();
     for row in store.journal(lease.run())?.rows {
         let broken = || ResumeError::Journal { row: row.n };
@@ -155,10 +165,13 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
                 let child: RunId = child.and_then(|child| child.parse().ok()).ok_or_else(broken)?;
                 children.insert(row.seq.ok_or_else(broken)?, child);
             }
-            JournalKind::Wait | JournalKind::Cancel | JournalKind::End => {}
+            JournalKind::Wait => {
+                leave_used.extend(payload.and_then(|payload| payload.get("question")).and_then(Value::as_u64));
+            }
+            JournalKind::Cancel | JournalKind::End => {}
         }
     }
-    Ok((rows, children, unfinished))
+    Ok(Read { rows, children, unfinished, leave_used })
 }
 
 /// Gives the value of a secret as it is now. One that is gone fails the call, and the run with it if it cannot do

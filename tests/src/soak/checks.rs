@@ -25,7 +25,7 @@ pub(super) struct Book {
     acknowledged: BTreeMap<String, Option<Value>>,
     /// How often a command had asked when its question was first seen.
     asked: HashMap<String, u64>,
-    /// Steps that were recorded as finished, with how often they had been done by then.
+    /// What was found outside of the looks.
     faults: Vec<String>,
 }
 

@@ -36,6 +36,8 @@ struct Launcher {
 /// A command in a terminal, with the lines it writes.
 struct Terminal {
     child: BlockingChild,
+    /// The run that it takes up.
+    run: Option<String>,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
 }
@@ -103,7 +105,7 @@ impl<'a> Crew<'a> {
         arguments.extend([self.place.project.to_string_lossy().into_owned(), tool.to_owned()]);
         arguments.extend(["--id".to_owned(), book.next_id()]);
         arguments.extend(["--file".to_owned(), self.place.effects.to_string_lossy().into_owned()]);
-        self.terminal(&arguments)
+        self.terminal(&arguments, None)
     }
 
     fn resume(&mut self, record: &RunRecord, chance: &mut Chance) -> Result<(), String> {
@@ -117,14 +119,14 @@ impl<'a> Crew<'a> {
                 arguments.extend(["--answer-json".to_owned(), json!({ "mood": mood }).to_string()]);
             }
         }
-        self.terminal(&arguments)
+        self.terminal(&arguments, Some(record.summary.run_id.to_string()))
     }
 
-    fn terminal(&mut self, arguments: &[String]) -> Result<(), String> {
+    fn terminal(&mut self, arguments: &[String], run: Option<String>) -> Result<(), String> {
         let mut child = self.place.environment.start(executable(), arguments).map_err(|error| error.to_string())?;
         child.stdin = None;
         let (stdout, stderr) = (lines(child.stdout.take()), lines(child.stderr.take()));
-        self.terminals.push(Terminal { child, stdout, stderr });
+        self.terminals.push(Terminal { child, run, stdout, stderr });
         Ok(())
     }
 
@@ -217,8 +219,11 @@ impl<'a> Crew<'a> {
                     |record: &RunRecord| format!("{} is {}", record.summary.run_id, record.summary.status.as_str());
                 return Ok(unfinished.iter().map(tell).collect());
             }
-            for record in unfinished.iter().take(FINISHERS.saturating_sub(self.terminals.len())) {
-                self.resume(record, &mut chance)?;
+            for record in &unfinished {
+                let in_hand = |terminal: &Terminal| terminal.run.as_deref() == Some(record.summary.run_id.as_str());
+                if self.terminals.len() < FINISHERS && !self.terminals.iter().any(in_hand) {
+                    self.resume(record, &mut chance)?;
+                }
             }
         }
     }

@@ -293,6 +293,32 @@ impl Board {
         Ok(VerifyRun { ok, answer })
     }
 
+    /// Verifies every open card whose scope covers what differs from `base`: `{base, resolved, touched, cards, ok}`.
+    ///
+    /// # Errors
+    ///
+    /// `CARD_VERIFY_NO_BASE` when git does not know it.
+    pub fn verify_changed(&self, base: &str, actor: &str) -> Result<Value> {
+        let (resolved, touched) = crate::git::changed_since(self.root(), base).ok_or_else(|| {
+            refuse!("CARD_VERIFY_NO_BASE", "git knows no commit `{base}` here").with(json!({ "base": base }))
+        })?;
+        let index = self.index();
+        let mut cards = Vec::new();
+        let mut ok = true;
+        for card in index.of(Kind::Card) {
+            let declares = card.fields.get("verify").is_some_and(|value| !is_empty(value));
+            let scope = card.list("scope");
+            let covered = touched.iter().any(|path| scope.iter().any(|entry| crate::paths::covers(entry, path)));
+            if card.archived || !declares || !covered {
+                continue;
+            }
+            let run = self.verify_card(&card.id, &[], actor)?;
+            ok &= run.ok;
+            cards.push(run.answer);
+        }
+        Ok(json!({ "base": base, "resolved": resolved, "touched": touched, "cards": cards, "ok": ok }))
+    }
+
     /// Runs one command: no shell, from the root, with nothing to read.
     fn run(&self, words: &[String]) -> Outcome {
         let started = Instant::now();

@@ -98,6 +98,8 @@ pub(crate) struct Past {
     pub(crate) children: HashMap<u64, RunId>,
     /// Calls that were begun and never done.
     pub(crate) unfinished: HashSet<u64>,
+    /// Questions whose leave was used.
+    pub(crate) leave_used: HashSet<u64>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) files: Vec<CreatedFile>,
     pub(crate) resumed: bool,
@@ -171,6 +173,7 @@ impl Drive {
             waiting: false,
             outbox: Vec::new(),
             begun: past.unfinished.clone(),
+            leave_used: past.leave_used.clone(),
             programs: HashMap::new(),
             children: HashMap::new(),
             children_before: past.children.clone(),
@@ -556,6 +559,7 @@ impl Drive {
         job.input = match kind {
             JobKind::Module => Some(Value::Object(self.request.input.clone())),
             JobKind::Script => script_args(&self.request),
+            JobKind::Body => self.request.input.get("args").cloned(),
         };
         job.args_verbatim = self.request.entrypoint.args_verbatim;
         job.seed = self.host.seed;
