@@ -120,10 +120,9 @@ impl Player {
             let client = self.client()?;
             client.send_raw(line.as_str().unwrap_or_default().as_bytes());
             let message = client.next_message(Instant::now() + patience(step)).ok_or("the line was not answered")?;
-            let answer = message.get("error").map_or_else(
-                || Answer::Result(message["result"].clone()),
-                |error| Answer::Error(error.clone()),
-            );
+            let answer = message
+                .get("error")
+                .map_or_else(|| Answer::Result(message["result"].clone()), |error| Answer::Error(error.clone()));
             return self.check(step, answer);
         }
         self.request(number, step)
@@ -132,7 +131,8 @@ impl Player {
     fn request(&mut self, number: usize, step: &Value) -> Result<(), String> {
         let (method, parameters) = match step.get("tool") {
             Some(tool) => {
-                let mut parameters = json!({ "name": tool, "arguments": step.get("arguments").cloned().unwrap_or(json!({})) });
+                let mut parameters =
+                    json!({ "name": tool, "arguments": step.get("arguments").cloned().unwrap_or(json!({})) });
                 if step.get("progress").is_some() {
                     parameters["_meta"] = json!({ "progressToken": format!("p{number}") });
                 }
@@ -142,8 +142,11 @@ impl Player {
                 if let Some(reply) = step.get("reply") {
                     let reply = fill(reply, &self.names);
                     let asks = reply["asks"].as_object().cloned().unwrap_or_default();
-                    parameters["inputResponses"] =
-                        asks.keys().map(|key| (key.clone(), reply["answer"].clone())).collect::<serde_json::Map<_, _>>().into();
+                    parameters["inputResponses"] = asks
+                        .keys()
+                        .map(|key| (key.clone(), reply["answer"].clone()))
+                        .collect::<serde_json::Map<_, _>>()
+                        .into();
                     parameters["requestState"] = reply["state"].clone();
                 }
                 ("tools/call", parameters)
@@ -198,8 +201,7 @@ impl Player {
         let mut responses = serde_json::Map::new();
         for (key, wanted) in result["inputRequests"].as_object().into_iter().flatten() {
             self.client()?.elicited.push(wanted["params"].clone());
-            let answer =
-                if self.answers.is_empty() { json!({ "action": "cancel" }) } else { self.answers.remove(0) };
+            let answer = if self.answers.is_empty() { json!({ "action": "cancel" }) } else { self.answers.remove(0) };
             responses.insert(key.clone(), answer);
         }
         let mut again = parameters.clone();
@@ -251,7 +253,11 @@ impl Player {
             let options = ClientOptions {
                 opening,
                 capabilities: wish.get("capabilities").cloned().unwrap_or(json!({})),
-                answers: self.answers.iter().map(|answer| if answer == "silent" { Value::Null } else { answer.clone() }).collect(),
+                answers: self
+                    .answers
+                    .iter()
+                    .map(|answer| if answer == "silent" { Value::Null } else { answer.clone() })
+                    .collect(),
             };
             let server = self.case.get("server").cloned();
             let server = server.unwrap_or_else(|| json!(["{exe}", "mcp", "{project}", "--data-dir", "{tmp}/data"]));

@@ -118,7 +118,8 @@ pub(crate) fn command(environment: &Environment, arguments: &[&str]) -> Value {
 /// The runs in `data` of this home, newest first.
 pub(crate) fn runs(environment: &Environment) -> Vec<Value> {
     let data = environment.home().join("data");
-    let listed = command(environment, &["runs", "list", "--json", "--limit", "1000", "--data-dir", &data.to_string_lossy()]);
+    let listed =
+        command(environment, &["runs", "list", "--json", "--limit", "1000", "--data-dir", &data.to_string_lossy()]);
     listed.as_array().cloned().expect("a list of runs")
 }
 

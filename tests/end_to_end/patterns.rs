@@ -51,7 +51,9 @@ fn keys(place: &str, wants: &Map<String, Value>, got: &Map<String, Value>) -> Op
         } else if let Some(absent) = key.strip_prefix('!') {
             got.get(absent).map(|value| format!("{place}.{absent}: must be absent, is {value}"))
         } else if want == "<not-true>" {
-            found.filter(|value| !matches!(value, Value::Null | Value::Bool(false))).map(|_| format!("{below}: must not be true"))
+            found
+                .filter(|value| !matches!(value, Value::Null | Value::Bool(false)))
+                .map(|_| format!("{below}: must not be true"))
         } else if want == "<absent>" {
             found.map(|value| format!("{below}: must be absent, is {value}"))
         } else {

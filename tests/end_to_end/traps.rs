@@ -72,7 +72,9 @@ fn t4_a_line_of_seventeen_mebibytes_is_refused_with_its_id() {
     usual_project(&home);
     let mut client = serve(&home, LEGACY);
     let text = "x".repeat(17 * 1024 * 1024);
-    let first = format!(r#"{{"jsonrpc":"2.0","id":"large","method":"tools/call","params":{{"name":"hello","arguments":{{"name":"{text}"}}}}}}"#);
+    let first = format!(
+        r#"{{"jsonrpc":"2.0","id":"large","method":"tools/call","params":{{"name":"hello","arguments":{{"name":"{text}"}}}}}}"#
+    );
     let last = format!(r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"{text}"}},"id":"large"}}"#);
     for (line, id) in [(first, json!("large")), (last, Value::Null)] {
         client.send_raw(line.as_bytes());
@@ -99,7 +101,9 @@ fn t5_a_call_whose_parameters_have_no_form_is_a_bad_request_and_no_unknown_metho
         "{}",
         "[]",
     ] {
-        client.send_raw(format!(r#"{{"jsonrpc":"2.0","id":900,"method":"tools/call","params":{parameters}}}"#).as_bytes());
+        client.send_raw(
+            format!(r#"{{"jsonrpc":"2.0","id":900,"method":"tools/call","params":{parameters}}}"#).as_bytes(),
+        );
         let answer = next(&mut client);
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(900), &json!(-32602)), "{parameters}: {answer}");
     }
@@ -285,9 +289,11 @@ fn t13_fields_come_in_the_order_of_their_declaration() {
     for opening in [LEGACY, MODERN] {
         let mut client = serve(&home, opening);
         let list = client.request("tools/list", json!({})).result();
-        let names: Vec<&str> = list["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
+        let names: Vec<&str> =
+            list["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(names, ["z", "a"]);
-        let fields: Vec<&String> = list["tools"][0]["inputSchema"]["properties"].as_object().into_iter().flat_map(|all| all.keys()).collect();
+        let fields: Vec<&String> =
+            list["tools"][0]["inputSchema"]["properties"].as_object().into_iter().flat_map(|all| all.keys()).collect();
         assert_eq!(fields, ["zeta", "alpha", "mid"]);
         client.finish();
     }

@@ -140,7 +140,8 @@ fn results_have_the_shape_of_their_era(#[values(LEGACY, MODERN)] opening: Openin
         let result = client.request(method, parameters).result();
         assert_eq!(result.get("resultType").is_some_and(|kind| kind == "complete"), modern, "{method}: {result}");
         assert_eq!(result["_meta"].get(META_SERVER).is_some(), modern, "{method}: {result}");
-        let cached = result.get("ttlMs").is_some_and(Value::is_u64) && result.get("cacheScope").is_some_and(Value::is_string);
+        let cached =
+            result.get("ttlMs").is_some_and(Value::is_u64) && result.get("cacheScope").is_some_and(Value::is_string);
         assert_eq!(cached, modern && is_list, "{method}: {result}");
     }
     client.finish();
@@ -148,9 +149,7 @@ fn results_have_the_shape_of_their_era(#[values(LEGACY, MODERN)] opening: Openin
 }
 
 #[rstest]
-fn every_envelope_satisfies_the_advertised_schema_and_is_repeated_as_text(
-    #[values(LEGACY, MODERN)] opening: Opening,
-) {
+fn every_envelope_satisfies_the_advertised_schema_and_is_repeated_as_text(#[values(LEGACY, MODERN)] opening: Opening) {
     let home = environment();
     project(
         &home,
@@ -285,7 +284,9 @@ fn odd_but_tolerable_lines_are_tolerated(#[values(LEGACY, MODERN)] opening: Open
     client.notify("notifications/progress", json!({ "progressToken": "none", "progress": 1 }));
     client.send(&json!({ "jsonrpc": "2.0", "id": 4712, "result": {} }));
     client.send(&json!({ "jsonrpc": "2.0", "id": 4713, "error": { "code": 1, "message": "x" } }));
-    for id in [json!(0), json!(-7), json!(9_007_199_254_740_993_i64), json!(""), json!("\u{1f600} \" \\ id"), json!("0")] {
+    for id in
+        [json!(0), json!(-7), json!(9_007_199_254_740_993_i64), json!(""), json!("\u{1f600} \" \\ id"), json!("0")]
+    {
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": parameters, "more": true });
         let line = format!("\u{feff} {request} \r");
         let answer = answer_to(&mut client, line.as_bytes());
@@ -349,7 +350,9 @@ fn two_hundred_pipelined_calls_are_all_answered(#[values(LEGACY, MODERN)] openin
     usual_project(&home);
     let mut client = serve(&home, opening);
     let ids: Vec<Value> = (0..200)
-        .map(|number| client.ask("tools/call", json!({ "name": "hello", "arguments": { "name": format!("{number}") } })))
+        .map(|number| {
+            client.ask("tools/call", json!({ "name": "hello", "arguments": { "name": format!("{number}") } }))
+        })
         .collect();
     let mut seen = std::collections::HashSet::new();
     for (number, id) in ids.iter().enumerate() {
@@ -580,8 +583,11 @@ fn standard_output_stays_pure_whatever_writes_to_it(#[values(LEGACY, MODERN)] op
                  subprocess.run(['sh', '-c', 'echo child; echo child >&2; echo {} > /dev/stdout'])\n\
                  print('{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}', flush=True)"] },
         }),
-        &[("loud.workflow.ts", "console.log('at load'); export default async function (input, flow) {\n\
-            console.log('{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\\u001b[2J'); flow.log('x'); return 1; }")],
+        &[(
+            "loud.workflow.ts",
+            "console.log('at load'); export default async function (input, flow) {\n\
+            console.log('{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\\u001b[2J'); flow.log('x'); return 1; }",
+        )],
     );
     let mut client = serve(&home, opening);
     for _ in 0..3 {
@@ -610,7 +616,11 @@ fn the_end_of_input_ends_the_server_in_each_state(
             Client::start(&home, &["--workflow-mcp", "nobody"], options)
         }
         "starting" => {
-            write(&home, "project/endless.workflow.ts", "for (;;) {}\nexport const entrypoint = { title: String(1) };\n");
+            write(
+                &home,
+                "project/endless.workflow.ts",
+                "for (;;) {}\nexport const entrypoint = { title: String(1) };\n",
+            );
             write(
                 &home,
                 "project/package.json",
@@ -656,7 +666,11 @@ fn the_end_of_input_ends_the_server_in_each_state(
         for run in recorded {
             let run = shown(&home, run["runId"].as_str().expect("an id"));
             if run["status"] != "success" {
-                assert_eq!((&run["status"], &run["cancelReason"]), (&json!("cancelled"), &json!("client_gone")), "{run}");
+                assert_eq!(
+                    (&run["status"], &run["cancelReason"]),
+                    (&json!("cancelled"), &json!("client_gone")),
+                    "{run}"
+                );
             }
         }
     } else {
@@ -770,7 +784,9 @@ fn a_cancelled_call_is_never_answered_and_its_tree_is_gone(#[values(LEGACY, MODE
         Opening::Modern => json!({ "name": "sleep", "arguments": {}, "_meta": meta }),
         Opening::Legacy(_) | Opening::None => json!({ "name": "sleep", "arguments": {} }),
     };
-    client.send_raw(json!({ "jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": parameters }).to_string().as_bytes());
+    client.send_raw(
+        json!({ "jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": parameters }).to_string().as_bytes(),
+    );
     let pid: u32 = wait_for_file(&home, "sleeping").parse().expect("a process id");
     client.cancel(&json!(0));
     client.cancel(&json!(0));
@@ -811,9 +827,8 @@ fn cancels_that_race_the_end_of_their_call_harm_nothing() {
     let home = environment();
     usual_project(&home);
     let mut client = serve(&home, LEGACY);
-    let ids: Vec<Value> = (0..40)
-        .map(|_| client.ask("tools/call", json!({ "name": "hello", "arguments": { "name": "Ada" } })))
-        .collect();
+    let ids: Vec<Value> =
+        (0..40).map(|_| client.ask("tools/call", json!({ "name": "hello", "arguments": { "name": "Ada" } }))).collect();
     let started = Instant::now();
     for (number, id) in ids.iter().enumerate() {
         let until = started + Duration::from_millis(4 * number as u64);
@@ -838,8 +853,11 @@ fn progress_comes_only_with_a_token_and_never_after_the_answer(#[values(LEGACY, 
     project(
         &home,
         json!({ "steps": "./steps.workflow.ts" }),
-        &[("steps.workflow.ts", "export default async function (input, flow) {\n\
-            for (let i = 1; i <= 500; i++) { flow.progress(i, 500, `step ${i}`); } flow.phase('end'); return 1; }")],
+        &[(
+            "steps.workflow.ts",
+            "export default async function (input, flow) {\n\
+            for (let i = 1; i <= 500; i++) { flow.progress(i, 500, `step ${i}`); } flow.phase('end'); return 1; }",
+        )],
     );
     let mut client = serve(&home, opening);
     client.call("steps", json!({})).result();
@@ -866,7 +884,8 @@ fn a_server_starts_in_any_folder_with_almost_no_environment() {
     let home = environment();
     usual_project(&home);
     let script = "cd / && exec env -i HOME=\"$HOME\" \"$@\"";
-    let mut all = vec!["-c".to_owned(), script.to_owned(), "sh".to_owned(), executable().to_string_lossy().into_owned()];
+    let mut all =
+        vec!["-c".to_owned(), script.to_owned(), "sh".to_owned(), executable().to_string_lossy().into_owned()];
     all.extend(arguments(&home, &[]));
     let all: Vec<_> = all.into_iter().map(Into::into).collect();
     let mut client = Client::start_program(&home, "sh".into(), &all, ClientOptions::default());
@@ -918,7 +937,9 @@ fn several_servers_share_one_history() {
     let asked: Vec<Vec<Value>> = clients
         .iter_mut()
         .map(|client| {
-            (0..15).map(|_| client.ask("tools/call", json!({ "name": "hello", "arguments": { "name": "Ada" } }))).collect()
+            (0..15)
+                .map(|_| client.ask("tools/call", json!({ "name": "hello", "arguments": { "name": "Ada" } })))
+                .collect()
         })
         .collect();
     for (client, ids) in clients.iter_mut().zip(&asked) {
@@ -1000,9 +1021,7 @@ fn a_piped_request_is_answered_before_the_end() {
     usual_project(&home);
     let open = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
-    let done = home
-        .run_program(executable(), &arguments(&home, &[]), format!("{open}\n").as_bytes())
-        .expect("it ends");
+    let done = home.run_program(executable(), &arguments(&home, &[]), format!("{open}\n").as_bytes()).expect("it ends");
     let answer: Value = serde_json::from_str(done.stdout.trim()).unwrap_or_default();
     assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{done:?}");
     home.assert_nothing_left();

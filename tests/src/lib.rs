@@ -4,6 +4,7 @@
 
 mod client;
 mod environment;
+pub mod script_cases;
 
 pub use client::{Answer, Client, ClientOptions, Opening};
 pub use environment::{Environment, Finished, executable};

@@ -16,6 +16,7 @@ use super::end::answer_value;
 use super::nodes::Nodes;
 use super::questions::{Asked, Asker, Open, form_of};
 use super::{LOG_BATCH, RunEvent, exec};
+use crate::agents::Crew;
 use crate::context::Project;
 use crate::executor::{Executor, blocking};
 use crate::host_calls::{self, HostContext};
@@ -57,6 +58,7 @@ pub(super) struct Running {
     /// Where related runs tell what happens to them.
     pub(super) news: mpsc::UnboundedSender<ChildNews>,
     pub(super) context: Surroundings,
+    pub(super) crew: Crew,
 }
 
 /// What host calls need beside the run itself.
@@ -111,7 +113,14 @@ impl Running {
                 ErrorCode::WorkerDied,
                 "Workflow Code was updated while this server ran: reconnect",
             ))),
-            FromWorker::Executed { seq, outcome } => self.executed(seq, outcome).await,
+            FromWorker::Executed { seq, outcome } => match self.crew.ended(seq, outcome) {
+                Some(outcome) => self.executed(seq, outcome).await,
+                None => Ok(()),
+            },
+            FromWorker::Tally { tally } => {
+                self.crew.tally = tally;
+                Ok(())
+            }
             FromWorker::Ready { .. } | FromWorker::Analysed(_) | FromWorker::Abandon { .. } | FromWorker::Done(_) => {
                 Ok(())
             }
@@ -138,6 +147,11 @@ impl Running {
             FromWorker::Call(call) => match call.kind {
                 CallKind::Form | CallKind::Approve => self.ask(call, results).await,
                 CallKind::Exec => self.exec(call, results).await,
+                CallKind::Agent => {
+                    self.in_flight += 1;
+                    self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
+                    Ok(())
+                }
                 CallKind::Related => {
                     self.related(call, results);
                     Ok(())

@@ -42,7 +42,10 @@ impl Library {
                 None => {
                     let known: Vec<&str> = self.job.workflows.keys().map(String::as_str).collect();
                     let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
-                    return Err(("WORKFLOW_UNKNOWN", format!("there is no workflow `{wanted}` in this project ({known})")));
+                    return Err((
+                        "WORKFLOW_UNKNOWN",
+                        format!("there is no workflow `{wanted}` in this project ({known})"),
+                    ));
                 }
             }
         };
