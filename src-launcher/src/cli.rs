@@ -71,12 +71,27 @@ pub(crate) enum Command {
     /// What was run
     #[command(subcommand)]
     Runs(Runs),
+    /// Work records of a repository: cards, documents, changelog and memory
+    #[command(disable_help_flag = true)]
+    Board {
+        /// What to do; `workflow-code board help` lists it
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+        arguments: Vec<String>,
+    },
     /// The saved connection: a server's address and its admin key
     #[command(subcommand)]
     Auth(Auth),
     /// Check the installation and the registered projects
     #[command(after_help = "Examples:\n  workflow-code doctor\n  workflow-code doctor PROJECT_ID --json")]
     Doctor(Doctor),
+    /// Guided workflows: serve them, list due reviews, answer hooks
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+        workflow-code guided serve --path ~/reports --platform claude\n  \
+        workflow-code guided review --instructions-for claude"
+    )]
+    Guided(crate::guided::cli::Guided),
 }
 
 /// Options of every server.

@@ -15,6 +15,27 @@ pub(crate) const SERVER_ADMIN_KEY: &str = runtime::KEY_VARIABLE;
 /// Which log lines are written, in the notation of `tracing-subscriber`.
 pub(crate) const LOG: &str = "RUST_LOG";
 
+/// Who acts on work records, whatever else is known.
+pub(crate) const BOARD_ACTOR: &str = "WORKFILE_ACTOR";
+
+/// The session that acts on work records, in the order they are looked at.
+pub(crate) const BOARD_SESSIONS: [&str; 3] = ["WORKFILE_SESSION_ID", "CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID"];
+
+/// The project folder of a hook's client.
+pub(crate) const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+
+/// The user's name, on every system.
+pub(crate) const USER_NAMES: [&str; 3] = ["USER", "USERNAME", "LOGNAME"];
+
+/// The machine's name.
+pub(crate) const HOST_NAMES: [&str; 2] = ["HOSTNAME", "COMPUTERNAME"];
+
+/// Whose names for events and tools a hook's input uses: `claude` or `gemini`.
+pub(crate) const HOOK_PLATFORM: &str = "DEEPWORK_HOOK_PLATFORM";
+
+/// When set, hooks of guided workflows do not run the commands that schemas name.
+pub(crate) const NO_HOOK_COMMANDS: &str = "WORKFLOW_CODE_NO_HOOK_COMMANDS";
+
 /// Where the user's files are.
 const HOME: &str = "HOME";
 
@@ -41,4 +62,9 @@ pub(crate) fn all() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
+}
+
+/// Returns the whole environment as it is, for programs that we start in the user's name.
+pub(crate) fn whole() -> process::Environment {
+    std::env::vars_os().collect()
 }

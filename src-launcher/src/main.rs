@@ -4,11 +4,13 @@
 //! the crates: projects in `project`, runs in `runtime`, history in `store`, the protocol in `mcp`.
 
 mod asking;
+mod board;
 mod cli;
 mod commands;
 mod connection;
 mod env_vars;
 mod failure;
+mod guided;
 mod installation;
 mod logging;
 mod open;
@@ -40,8 +42,15 @@ fn main() -> ExitCode {
             }
         };
     }
-    let cli = Cli::parse();
-    match run(&cli) {
+    if let Some(code) = board_alone() {
+        return ExitCode::from(code);
+    }
+    let outcome = if guided::cli::is_own_name(std::env::args_os().next().as_deref()) {
+        guided::cli::run_as_deepwork()
+    } else {
+        run(&Cli::parse())
+    };
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             out::failure(&failure);
@@ -50,13 +59,29 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs the board without reading any other option: by one of its own names, or as the first word. Its hooks are on the
+/// way of every edit of an agent.
+fn board_alone() -> Option<u8> {
+    let mut given = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let program = given.next()?;
+    let rest: Vec<String> = given.collect();
+    let first = rest.first().map_or("", String::as_str);
+    let (mut arguments, skipped) = match board::by_name(&program) {
+        Some(words) => (words, 0),
+        None if first == "board" => (Vec::new(), 1),
+        None => (board::by_name(first).filter(|_| first == "workfile-mcp")?, 1),
+    };
+    arguments.extend_from_slice(rest.get(skipped..)?);
+    Some(board::run(&arguments))
+}
+
 fn run(cli: &Cli) -> Result<u8, Failure> {
     let profile = cli.profile.as_deref();
     if let Some(id) = &cli.workflow_mcp {
-        return Ok(serve::workflow(&cli.serve, || {
+        return Ok(serve::project(&cli.serve, || {
             let profile = profile::open(profile, Missing::Refuse)
                 .map_err(|failure| Failure { message: format!("project `{id}`: {}", failure.message), ..failure })?;
-            open::registered(id, &profile)
+            open::served(id, &profile)
         }));
     }
     match &cli.command {
@@ -64,7 +89,9 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Mcp(mcp)) => {
             // A relative folder option is bad usage, whatever else is wrong.
             open::folders(&mcp.folders, "")?;
-            Ok(serve::workflow(&mcp.serve, || open::folder(&mcp.workflow_dir, &mcp.folders)))
+            Ok(serve::project(&mcp.serve, || {
+                open::folder(&mcp.workflow_dir, &mcp.folders).map(|opened| open::Registered::Workflow(Box::new(opened)))
+            }))
         }
         Some(Command::Run(run)) => commands::run::run(run, profile),
         Some(Command::Structure(structure)) => commands::structure::run(structure),
@@ -72,7 +99,9 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Projects(projects)) => commands::projects::run(projects, profile),
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
+        Some(Command::Board { arguments }) => Ok(board::run(arguments)),
         Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
+        Some(Command::Guided(guided)) => guided::cli::run(guided),
     }
 }

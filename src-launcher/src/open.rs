@@ -60,8 +60,30 @@ pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Fail
     Ok(Opened::new(project, store))
 }
 
+/// A registered project of a kind that can be served.
+pub(crate) enum Registered {
+    /// Entrypoints as tools.
+    Workflow(Box<Opened>),
+    /// Guided workflows.
+    Guided(Box<store::Project>, Store),
+}
+
+/// Opens a registered project by its id or UUID, of whatever kind it is.
+pub(crate) fn served(id: &str, profile: &Profile) -> Result<Registered, Failure> {
+    let (found, store) = find(id, profile)?;
+    if found.kind == store::ProjectKind::Guided {
+        return Ok(Registered::Guided(Box::new(found), store));
+    }
+    workflow(id, found, store, profile).map(|opened| Registered::Workflow(Box::new(opened)))
+}
+
 /// Opens a registered workflow project by its id or UUID.
 pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure> {
+    let (found, store) = find(id, profile)?;
+    workflow(id, found, store, profile)
+}
+
+fn find(id: &str, profile: &Profile) -> Result<(store::Project, Store), Failure> {
     let store = registry(profile, Create::Never);
     let found = store.project(id).map_err(|error| match error {
         StoreError::NoSuchProject { .. } | StoreError::Missing { .. } => {
@@ -74,6 +96,10 @@ pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure>
         return Err(Failure::environment(format!("project `{id}` was taken out of the registry"))
             .hinted(format!("bring it back with `workflow-code projects add {}`", found.path.display())));
     }
+    Ok((found, store))
+}
+
+fn workflow(id: &str, found: store::Project, store: Store, profile: &Profile) -> Result<Opened, Failure> {
     if found.kind != store::ProjectKind::Workflow {
         return Err(Failure::environment(format!(
             "project `{id}` is of kind `{}`, which is not served as a workflow",
@@ -198,6 +224,7 @@ fn next_step(error: &StoreError) -> Option<String> {
             "put a backup in place of `{}` (migrations keep one beside it), or recover it with `sqlite3 FILE .recover`",
             path.display()
         ),
+        StoreError::SymbolicLink { path } => format!("put the database itself in the place of `{}`", path.display()),
         StoreError::Locked { .. } => "end the program that holds it, or wait for it".into(),
         StoreError::Full { .. } => "make room on that disk; nothing that was recorded is lost".into(),
         StoreError::ReadOnly { path } | StoreError::File { path, .. } | StoreError::Unreadable { path, .. } => {
@@ -247,6 +274,10 @@ pub(crate) fn absolute(option: &str, path: Option<&Path>) -> Result<(), Failure>
     match path {
         Some(path) if !path.is_absolute() => {
             Err(Failure::usage(format!("`{option}` must be an absolute path, not `{}`", path.display())))
+        }
+        // Commands are told their folders in environment variables and JSON, which are text.
+        Some(path) if path.to_str().is_none() => {
+            Err(Failure::usage(format!("`{option}` must be a path in UTF-8, not `{}`", path.display())))
         }
         Some(_) | None => Ok(()),
     }

@@ -43,9 +43,14 @@ fn default_name() -> &'static str {
 
 /// Returns `~/.workflow-code`, the root of local workflow data.
 pub(crate) fn workflow_home() -> Result<PathBuf, Failure> {
-    env_vars::home()
-        .map(|home| home.join(".workflow-code"))
-        .ok_or_else(|| Failure::environment("the home folder is unknown, since `HOME` is not set to an absolute path"))
+    let home = env_vars::home()
+        .ok_or_else(|| Failure::environment("the home folder is unknown, since `HOME` is not set to an absolute path"))?;
+    // It is written into files that hold text, and given to programs as text.
+    if home.to_str().is_none() {
+        return Err(Failure::environment(format!("the path of the home folder `{}` is no text", home.display()))
+            .hinted("set `HOME` to a path in UTF-8"));
+    }
+    Ok(home.join(".workflow-code"))
 }
 
 /// Chooses the profile: the option, then the environment, then the build's default.
@@ -61,6 +66,11 @@ pub(crate) fn name(option: Option<&str>) -> Result<String, Failure> {
     } else {
         Err(Failure::usage(format!("`--profile {name}`: a profile's name is 1 to 32 of `A-Z a-z 0-9 _ -`")))
     }
+}
+
+/// Finds a profile; `None` where nothing was ever registered in it.
+pub(crate) fn existing(option: Option<&str>) -> Result<Option<Profile>, Failure> {
+    find(&workflow_home()?.join("desktop.json"), &name(option)?)
 }
 
 /// Finds a profile, or makes it.

@@ -1,56 +1,8 @@
-//! Runs in their machine-readable shapes, which are stable: camelCase, times as RFC 3339.
+//! The result object of a recorded run. What lists and `show` print is `store`'s own shape.
 
-use model::{Envelope, EnvelopeStatus, Pending, RunStatus, format_timestamp};
+use model::{Envelope, EnvelopeStatus, RunStatus};
 use serde_json::{Value, json};
-use store::{RunRecord, RunSummary};
-
-/// What lists show.
-pub(crate) fn summary(run: &RunSummary) -> Value {
-    json!({
-        "runId": run.run_id,
-        "projectId": run.project,
-        "entrypointId": run.entrypoint_id,
-        "entrypointTitle": run.entrypoint_title,
-        "status": run.status,
-        "origin": run.origin,
-        "client": run.client,
-        "startedAt": format_timestamp(run.started_at.unwrap_or(run.created_at)),
-        "finishedAt": run.finished_at.map(format_timestamp),
-        "durationMs": run.duration_ms(),
-        "parentRunId": run.parent,
-    })
-}
-
-/// Everything that was recorded. `stdout` and `stderr` are given apart, since they may be long.
-pub(crate) fn record(run: &RunRecord, stdout: &str, stderr: &str) -> Value {
-    let mut value = summary(&run.summary);
-    let stages: Vec<Value> =
-        run.stages.iter().map(|stage| json!({ "status": stage.status, "at": format_timestamp(stage.at) })).collect();
-    let interactions: Vec<_> = run.questions.iter().map(store::Question::to_interaction).collect();
-    let more = json!({
-        "projectTitle": run.project_title,
-        "projectPath": run.project_path,
-        "client": run.client,
-        "input": run.input,
-        "cliArgs": run.cli_args,
-        "stages": stages,
-        "interactions": interactions,
-        "pending": run.pending().map(|question| Pending::from(&question.form)),
-        "report": run.report.to_json(),
-        "output": run.report.output,
-        "error": run.report.error,
-        "cancelReason": run.cancel_reason(),
-        "pinned": run.summary.pinned,
-        "files": run.files,
-        "childRunIds": run.children,
-        "stdout": stdout,
-        "stderr": stderr,
-    });
-    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
-        value.extend(more);
-    }
-    value
-}
+use store::RunRecord;
 
 /// The result object of a run, or where it stands when it has not ended.
 pub(crate) fn result(run: &RunRecord, max_output_bytes: usize) -> Value {
@@ -76,7 +28,7 @@ pub(crate) fn result(run: &RunRecord, max_output_bytes: usize) -> Value {
         entrypoint_title: run.summary.entrypoint_title.clone(),
         output: run.report.output.clone(),
         error: run.report.error.clone(),
-        pending: run.pending().map(|question| Pending::from(&question.form)),
+        pending: run.pending_summary(),
         files: run.files.clone(),
     };
     let mut value = envelope.to_json(max_output_bytes);

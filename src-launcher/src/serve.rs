@@ -13,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::ServeOptions;
 use crate::failure::{Exit, Failure, with_causes};
-use crate::open::Opened;
+use crate::guided::server::GuidedServer;
+use crate::open::{Opened, Registered};
 use crate::workflow_server::{ServerSettings, WorkflowServer, nothing_to_serve};
 use crate::{logging, retention};
 
@@ -21,8 +22,44 @@ use crate::{logging, retention};
 /// process of its own.
 const PARENT_WATCH: Duration = Duration::from_secs(2);
 
+/// Serves a family that needs nothing but itself until its client is gone. Returns the exit code.
+pub(crate) fn family<F: mcp::Family>(options: &ServeOptions, open: impl FnOnce() -> F) -> u8 {
+    logging::start(options.log_format.unwrap_or_default());
+    let streams = match process::standard_streams::take() {
+        Ok(streams) => streams,
+        Err(error) => {
+            tracing::error!(%error, "the standard streams cannot be used");
+            return Exit::Environment as u8;
+        }
+    };
+    process::orphans::inherit();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "the server cannot be started");
+            return Exit::Environment as u8;
+        }
+    };
+    let code = runtime.block_on(serve_family(Arc::new(open()), streams));
+    // A read of standard input cannot be cancelled, so nobody waits for its thread.
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve_family<F: mcp::Family>(family: Arc<F>, streams: ProtocolStreams) -> u8 {
+    let gone = CancellationToken::new();
+    end_with_the_client(&gone);
+    match mcp::serve(family, streams, gone).await {
+        Ok(()) => 0,
+        Err(error) => {
+            tracing::error!(%error, "the server cannot be started");
+            Exit::Environment as u8
+        }
+    }
+}
+
 /// Serves what `open` finds, or says why it cannot. Returns the exit code.
-pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Opened, Failure>) -> u8 {
+pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Registered, Failure>) -> u8 {
     let on_terminal = std::io::stdin().is_terminal();
     logging::start(options.log_format.unwrap_or_default());
     let streams = match process::standard_streams::take() {
@@ -41,7 +78,10 @@ pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Ope
         }
     };
     let code = match open() {
-        Ok(opened) => {
+        Ok(Registered::Guided(found, store)) => {
+            runtime.block_on(serve_family(Arc::new(GuidedServer::registered(&found, store)), streams))
+        }
+        Ok(Registered::Workflow(opened)) => {
             tracing::info!(
                 "workflow-code {} serves `{}` ({}), process {}",
                 env!("CARGO_PKG_VERSION"),
@@ -49,7 +89,7 @@ pub(crate) fn workflow(options: &ServeOptions, open: impl FnOnce() -> Result<Ope
                 opened.project.id.as_ref().map_or(opened.project.manifest.uuid.as_str(), model::ProjectId::as_str),
                 std::process::id(),
             );
-            runtime.block_on(serve(options, opened, streams))
+            runtime.block_on(serve(options, *opened, streams))
         }
         Err(failure) => {
             tracing::error!("{failure}");

@@ -1,8 +1,9 @@
 """Calls one tool with the Python SDK, as a program of somebody else would.
 
-    call_tool.py COMMAND ARGUMENT...
+    call_tool.py CALL COMMAND ARGUMENT...
 
-Prints one JSON line: the names of the tools, and the tool's structured result. Works with both lines of the SDK.
+CALL is JSON: the `tool`, its `arguments`, and the `answer` that is given to every form. Prints one JSON line: the names
+of the tools, and the tool's structured result. Works with both lines of the SDK.
 """
 
 import asyncio
@@ -10,27 +11,41 @@ import json
 import sys
 
 import mcp
-from mcp import ClientSession, StdioServerParameters
+from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
-TOOL, ARGUMENTS = "greet", {"name": "Ada"}
+CALL = json.loads(sys.argv[1])
 
 
 async def with_session(server):
     """The first line of the SDK: a session on a pair of streams, opened by `initialize`."""
-    async with stdio_client(server) as (incoming, outgoing), ClientSession(incoming, outgoing) as session:
+    async with (
+        stdio_client(server) as (incoming, outgoing),
+        ClientSession(incoming, outgoing, elicitation_callback=on_form()) as session,
+    ):
         await session.initialize()
         tools = await session.list_tools()
-        result = await session.call_tool(TOOL, ARGUMENTS, progress_callback=on_progress)
+        result = await session.call_tool(CALL["tool"], CALL["arguments"], progress_callback=on_progress)
         return tools, result.structuredContent, result.isError
 
 
 async def with_client(server):
     """The second line: a client that finds out by itself what the server speaks."""
-    async with mcp.Client(server) as client:
+    async with mcp.Client(server, elicitation_callback=on_form()) as client:
         tools = await client.list_tools()
-        result = await client.call_tool(TOOL, ARGUMENTS, progress_callback=on_progress)
+        result = await client.call_tool(CALL["tool"], CALL["arguments"], progress_callback=on_progress)
         return tools, result.structured_content, result.is_error
+
+
+def on_form():
+    """Only a client with an answer says that it can be asked."""
+    if "answer" not in CALL:
+        return None
+
+    async def answer(_context, _params):
+        return types.ElicitResult(action="accept", content=CALL["answer"])
+
+    return answer
 
 
 async def on_progress(_progress, _total, _message):
@@ -38,7 +53,7 @@ async def on_progress(_progress, _total, _message):
 
 
 def main():
-    server = StdioServerParameters(command=sys.argv[1], args=sys.argv[2:])
+    server = StdioServerParameters(command=sys.argv[2], args=sys.argv[3:])
     talk = with_client if hasattr(mcp, "Client") else with_session
     tools, structured, is_error = asyncio.run(talk(server))
     print(json.dumps({"tools": [tool.name for tool in tools.tools], "result": structured, "isError": bool(is_error)}))

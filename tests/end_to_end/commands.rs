@@ -1,1 +1,405 @@
-//! To come.
+//! The command line, end to end: templates, runs, projects, configuration.
+
+use std::fs;
+
+use rstest::rstest;
+use serde_json::{Value, json};
+use workflow_code_tests::{Client, ClientOptions, Environment, executable};
+
+use crate::fixtures::{
+    LEGACY, UUID, command, environment, project, project_at, runs, serve, usual_project, wait_for_file,
+    write,
+};
+
+fn text(path: std::path::PathBuf) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn in_data(home: &Environment, arguments: &[&str]) -> Vec<String> {
+    let mut all: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
+    all.extend(["--data-dir".to_owned(), text(home.home().join("data"))]);
+    all
+}
+
+// init
+
+#[rstest]
+fn a_template_runs_is_served_and_is_registered(#[values("script", "command")] template: &str) {
+    let home = environment();
+    let folder = text(home.home().join("new"));
+    let made = command(&home, &["init", &folder, "--template", template, "--json"]);
+    assert!(made["files"].as_array().is_some_and(|files| files.len() >= 2), "{made}");
+    let report = command(&home, &["structure", &folder]);
+    assert_eq!((&report["errors"], &report["entrypoints"][0]["id"]), (&json!([]), &json!("main")), "{report:#}");
+    let done = home.run(&["run", &folder, "main", "--name", "Ada", "--times", "2"]).expect("it ends");
+    assert_eq!((done.code, &done.json()["output"]), (0, &json!({ "greeting": "Hello, Ada! Hello, Ada!" })), "{done:?}");
+    let added = command(&home, &["projects", "add", &folder, "--json"]);
+    let id = added[0]["projectId"].as_str().expect("an id").to_owned();
+    assert_eq!(added[0]["uuid"], made["uuid"]);
+    let mut client = Client::start(&home, &["--workflow-mcp", &id], ClientOptions::default());
+    let result = client.call("main", json!({ "name": "Ada" })).result();
+    assert_eq!(result["structuredContent"]["output"]["greeting"], "Hello, Ada!", "{result}");
+    client.finish();
+    // A second time nothing is missing, and nothing is touched.
+    let again = command(&home, &["init", &folder, "--template", template, "--json"]);
+    assert_eq!((&again["files"], &again["uuid"]), (&json!([]), &made["uuid"]));
+    home.assert_nothing_left();
+}
+
+#[test]
+fn init_adds_only_what_is_missing_and_a_copy_gets_an_id_of_its_own() {
+    let home = environment();
+    write(&home, "mine/package.json", "{\n  \"name\": \"mine\",\n  \"scripts\": { \"a\": \"b\" }\n}\n");
+    write(&home, "mine/main.workflow.ts", "export default async () => 7;\n");
+    let folder = text(home.home().join("mine"));
+    let done = home.run(&["init", &folder]).expect("it ends");
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.stdout.contains("+  \"projectType\": \"workflow\""), "the difference is shown: {}", done.stdout);
+    assert_eq!(fs::read_to_string(home.home().join("mine/main.workflow.ts")).expect("kept"), "export default async () => 7;\n");
+    let package: Value = serde_json::from_str(&fs::read_to_string(home.home().join("mine/package.json")).expect("kept")).expect("JSON");
+    assert_eq!((&package["name"], &package["scripts"]["a"]), (&json!("mine"), &json!("b")));
+    command(&home, &["projects", "add", &folder, "--json"]);
+    // A copy is refused by its id, and has a way out.
+    crate::fixtures::copy_folder(&home.home().join("mine"), &home.home().join("copy")).expect("it can be copied");
+    let copy = text(home.home().join("copy"));
+    let refused = home.run(&["projects", "add", &copy]).expect("it ends");
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("--new-id"), "{refused:?}");
+    command(&home, &["init", &copy, "--new-id", "--json"]);
+    let added = command(&home, &["projects", "add", &copy, "--json"]);
+    assert_ne!(added[0]["uuid"], package["id"]);
+    home.assert_nothing_left();
+}
+
+// run
+
+#[test]
+fn run_takes_parameters_a_file_or_standard_input() {
+    let home = environment();
+    project(
+        &home,
+        json!({ "echo": { "description": "Echoes.", "command": ["python3", "-c", "import sys; print(sys.stdin.read())"],
+            "params": {
+                "text": { "type": "string" }, "count": { "type": "integer", "default": 3 },
+                "flag": { "type": "boolean" }, "tags": { "type": "string", "multiple": true },
+                "rest": { "type": "positional" } } } }),
+        &[],
+    );
+    let folder = text(home.home().join("project"));
+    let output = |arguments: &[&str], input: &str| {
+        let mut all = vec!["run", &folder];
+        all.extend(arguments);
+        let done = home.run_program(executable(), &all, input.as_bytes()).expect("it ends");
+        assert_eq!(done.code, 0, "{done:?}");
+        done.json()["output"].clone()
+    };
+    assert_eq!(output(&["echo"], ""), json!({ "count": 3 }));
+    assert_eq!(
+        output(&["echo", "--text", "a b", "--count=-4", "--flag", "--tags", "x", "--tags", "y", "last"], ""),
+        json!({ "text": "a b", "count": -4, "flag": true, "tags": ["x", "y"], "rest": "last" })
+    );
+    assert_eq!(output(&["echo", "--no-flag", "--text=--odd"], ""), json!({ "text": "--odd", "count": 3, "flag": false }));
+    let file = text(write(&home, "input.json", r#"{"text":"from a file"}"#));
+    assert_eq!(output(&["--input-json", &file, "echo"], ""), json!({ "text": "from a file", "count": 3 }));
+    assert_eq!(output(&["--input-json", "-", "echo"], r#"{"count":9}"#), json!({ "count": 9 }));
+    home.assert_nothing_left();
+}
+
+#[test]
+fn run_tells_progress_on_standard_error_and_ends_with_the_runs_code() {
+    let home = environment();
+    let folder = text(usual_project(&home));
+    let done = home.run(&["run", &folder, "hello", "--name", "Ada"]).expect("it ends");
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.stderr.contains("a line for standard output") && done.stderr.contains("a line for standard error"));
+    assert_eq!(done.json()["output"]["greeting"], "Hello, Ada", "standard output is the result and nothing else");
+    let failed = home.run(&["run", &folder, "fail"]).expect("it ends");
+    assert_eq!((failed.code, &failed.json()["error"]["code"]), (1, &json!("command_failed")), "{failed:?}");
+    home.assert_nothing_left();
+}
+
+#[test]
+fn an_interrupted_run_ends_with_130_and_leaves_nothing() {
+    let home = environment();
+    let folder = text(usual_project(&home));
+    let mut child = home.start(executable(), &["run", &folder, "sleep"]).expect("it starts");
+    wait_for_file(&home, "sleeping");
+    crate::fixtures::signal(child.id(), rustix::process::Signal::INT);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    home.assert_nothing_left();
+}
+
+// runs
+
+#[test]
+fn runs_are_listed_filtered_paged_shown_and_exported() {
+    let home = environment();
+    usual_project(&home);
+    let mut client = serve(&home, LEGACY);
+    for name in ["A", "B", "C"] {
+        client.call("hello", json!({ "name": name })).result();
+    }
+    client.call("fail", json!({})).result();
+    client.finish();
+    let all = runs(&home);
+    let titles: Vec<&str> = all.iter().filter_map(|run| run["entrypointTitle"].as_str()).collect();
+    assert_eq!(titles, ["Fail", "Hello", "Hello", "Hello"], "newest first");
+    let list = |more: &[&str]| {
+        let mut arguments = vec!["runs", "list", "--json"];
+        arguments.extend(more);
+        let arguments = in_data(&home, &arguments);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        command(&home, &arguments).as_array().cloned().expect("a list")
+    };
+    assert_eq!(list(&["--status", "failed"]).len(), 1);
+    assert_eq!(list(&["--status", "cancelled"]).len(), 0);
+    let page = list(&["--limit", "2"]);
+    let rest = list(&["--before", page[1]["runId"].as_str().expect("an id")]);
+    assert_eq!([page, rest].concat(), all, "pages join without a gap");
+
+    let run = all[1]["runId"].as_str().expect("an id");
+    let show = home.run(&in_data(&home, &["runs", "show", run])).expect("it ends");
+    assert!(show.stdout.contains(run) && show.stdout.contains("Hello, C"), "{}", show.stdout);
+    let logs = |more: &[&str]| {
+        let mut arguments = vec!["runs", "logs", run];
+        arguments.extend(more);
+        home.run(&in_data(&home, &arguments)).expect("it ends").stdout
+    };
+    assert_eq!(logs(&["--stream", "stdout"]), "a line for standard output\n");
+    assert_eq!(logs(&["--stream", "stderr"]), "a line for standard error\n");
+    assert_eq!(logs(&["--follow"]).lines().count(), 2, "following an ended run ends");
+    let wait = home.run(&in_data(&home, &["runs", "wait", run])).expect("it ends");
+    assert_eq!((wait.code, &wait.json()["output"]["greeting"]), (0, &json!("Hello, C")));
+    let failed = all[0]["runId"].as_str().expect("an id");
+    assert_eq!(home.run(&in_data(&home, &["runs", "wait", failed])).expect("it ends").code, 1);
+
+    let file = text(home.home().join("run.json"));
+    assert_eq!(home.run(&in_data(&home, &["runs", "export", run, "--output", &file])).expect("it ends").code, 0);
+    let exported: Value = serde_json::from_str(&fs::read_to_string(&file).expect("it was written")).expect("JSON");
+    assert_eq!((&exported["format"], &exported["run"]["runId"]), (&json!("workflow-code-run"), &json!(run)));
+    let again = home.run(&in_data(&home, &["runs", "export", run, "--output", &file])).expect("it ends");
+    assert_eq!(again.code, 3, "an existing file is never overwritten: {again:?}");
+    home.assert_nothing_left();
+}
+
+#[test]
+fn a_run_elsewhere_is_waited_for_and_cancelled() {
+    let home = environment();
+    usual_project(&home);
+    let mut client = serve(&home, LEGACY);
+    let id = client.ask("tools/call", json!({ "name": "sleep", "arguments": {} }));
+    wait_for_file(&home, "sleeping");
+    let run = runs(&home)[0]["runId"].as_str().expect("an id").to_owned();
+    let waited = home.run(&in_data(&home, &["runs", "wait", &run, "--timeout", "1"])).expect("it ends");
+    assert_eq!(waited.code, 1, "{waited:?}");
+    assert!(waited.stderr.contains("running"), "{waited:?}");
+    let arguments = in_data(&home, &["runs", "cancel", &run]);
+    assert_eq!(home.run(&arguments).expect("it ends").code, 0);
+    let result = client.wait(&id).result();
+    assert_eq!(result["structuredContent"]["status"], "cancelled", "whoever called is told: {result}");
+    let waited = home.run(&in_data(&home, &["runs", "wait", &run])).expect("it ends");
+    assert_eq!((waited.code, &waited.json()["status"]), (1, &json!("cancelled")), "{waited:?}");
+    assert_eq!(home.run(&arguments).expect("it ends").code, 0, "cancelling what has ended says so");
+    client.finish();
+    home.assert_nothing_left();
+}
+
+#[test]
+fn a_running_run_is_followed_to_its_end() {
+    let home = environment();
+    project(
+        &home,
+        json!({ "talk": { "description": "Talks.", "command": ["sh", "-c",
+            "echo first; touch here; until [ -e go ]; do sleep 0.02; done; echo last"] } }),
+        &[],
+    );
+    let mut client = serve(&home, LEGACY);
+    let id = client.ask("tools/call", json!({ "name": "talk", "arguments": {} }));
+    wait_for_file(&home, "here");
+    let run = runs(&home)[0]["runId"].as_str().expect("an id").to_owned();
+    let mut follower = home.start(executable(), &in_data(&home, &["runs", "logs", &run, "--follow"])).expect("it starts");
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(follower.stdout.take().expect("a pipe")));
+    assert_eq!(lines.next().expect("a line").expect("text"), "first");
+    write(&home, "project/go", "");
+    assert_eq!(lines.next().expect("a line").expect("text"), "last");
+    assert!(lines.next().is_none());
+    assert!(follower.wait().expect("it ends").success());
+    client.wait(&id).result();
+    client.finish();
+    home.assert_nothing_left();
+}
+
+// projects
+
+#[test]
+fn projects_are_added_shown_moved_removed_and_brought_back() {
+    let home = environment();
+    let folder = usual_project(&home);
+    let path = text(folder.clone());
+    let id = command(&home, &["projects", "add", &path, "--json"])[0]["projectId"].as_str().expect("an id").to_owned();
+    assert_eq!(command(&home, &["projects", "add", &path, "--json"])[0]["projectId"], id.as_str(), "adding again is no second");
+    assert_eq!(command(&home, &["projects", "show", UUID, "--json"])["projectId"], id.as_str(), "a UUID names it as well");
+    let done = home.run(&["run", &id, "hello", "--name", "Ada"]).expect("it ends");
+    assert_eq!(done.code, 0, "{done:?}");
+    // Moved: the same project at a new place, with its history.
+    fs::rename(&folder, home.home().join("moved")).expect("it can be moved");
+    let moved = text(home.home().join("moved"));
+    let added = command(&home, &["projects", "add", &moved, "--json"]);
+    assert_eq!((&added[0]["projectId"], &added[0]["path"]), (&json!(id), &json!(moved)));
+    let count = || command(&home, &["runs", "list", "--json", "--project", &id]).as_array().map(Vec::len);
+    assert_eq!(count(), Some(1));
+    // Removed and brought back.
+    command(&home, &["projects", "remove", &id, "--json"]);
+    assert_eq!(command(&home, &["projects", "list", "--json"]), json!([]));
+    assert_eq!(command(&home, &["projects", "add", &moved, "--json"])[0]["projectId"], id.as_str());
+    assert_eq!(count(), Some(1));
+    // Purged.
+    command(&home, &["projects", "remove", &id, "--purge", "--json"]);
+    assert_eq!(command(&home, &["runs", "list", "--json"]), json!([]));
+    home.assert_nothing_left();
+}
+
+#[test]
+fn a_running_project_is_not_removed() {
+    let home = environment();
+    let path = text(usual_project(&home));
+    let id = command(&home, &["projects", "add", &path, "--json"])[0]["projectId"].as_str().expect("an id").to_owned();
+    let mut client = Client::start(&home, &["--workflow-mcp", &id], ClientOptions::default());
+    client.ask("tools/call", json!({ "name": "sleep", "arguments": {} }));
+    wait_for_file(&home, "sleeping");
+    for more in [None, Some("--purge")] {
+        let mut arguments = vec!["projects", "remove", id.as_str()];
+        arguments.extend(more);
+        let refused = home.run(&arguments).expect("it ends");
+        assert_eq!(refused.code, 3, "{refused:?}");
+        assert!(refused.stderr.contains("runs cancel"), "{refused:?}");
+    }
+    client.finish();
+    assert_eq!(home.run(&["projects", "remove", &id]).expect("it ends").code, 0);
+    home.assert_nothing_left();
+}
+
+#[test]
+fn related_projects_are_confirmed_from_both_sides() {
+    let home = environment();
+    let other = "22222222-2222-4222-8222-222222222222";
+    let ok = json!({ "ok": { "command": ["true"], "description": "One." } });
+    for (folder, id, alias, to) in [("a", UUID, "b", other), ("b", other, "a", UUID)] {
+        project_at(&home, folder, id, ok.clone(), &[]);
+        let package = json!({ "name": folder, "id": id, "projectType": "workflow",
+            "workflow": { "entrypoints": ok, "relatedProjects": { alias: { "id": to } } } });
+        write(&home, &format!("{folder}/package.json"), &package.to_string());
+        command(&home, &["projects", "add", &text(home.home().join(folder)), "--json"]);
+    }
+    let relate = |words: &[&str]| {
+        let mut arguments = vec!["projects", "relate"];
+        arguments.extend(words);
+        arguments.push("--json");
+        command(&home, &arguments)["confirmed"].clone()
+    };
+    assert_eq!(relate(&[UUID, "b", other]), false);
+    assert_eq!(relate(&[other, "a", UUID]), true);
+    let wrong = home.run(&["projects", "relate", UUID, "nobody", other]).expect("it ends");
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+    home.assert_nothing_left();
+}
+
+#[test]
+fn profiles_keep_apart() {
+    let home = environment();
+    let path = text(usual_project(&home));
+    command(&home, &["projects", "add", &path, "--json"]);
+    assert_eq!(command(&home, &["projects", "list", "--json", "--profile", "work"]), json!([]));
+    command(&home, &["projects", "add", &path, "--json", "--profile", "work"]);
+    assert_eq!(command(&home, &["projects", "list", "--json", "--profile", "work"]).as_array().map(Vec::len), Some(1));
+    home.assert_nothing_left();
+}
+
+/// Whoever comes first makes the profile; many may come first at once.
+#[test]
+fn many_may_make_the_profile_at_once() {
+    let home = environment();
+    for number in 0..8 {
+        project_at(&home, &format!("p{number}"), &format!("11111111-1111-4111-8111-{number:012}"), json!({}), &[]);
+    }
+    let mut children: Vec<_> = (0..8)
+        .map(|number| {
+            let path = text(home.home().join(format!("p{number}")));
+            home.start(executable(), &["projects", "add", &path]).expect("it starts")
+        })
+        .collect();
+    for child in &mut children {
+        assert!(child.wait().expect("it ends").success());
+    }
+    assert_eq!(command(&home, &["projects", "list", "--json"]).as_array().map(Vec::len), Some(8));
+    home.assert_nothing_left();
+}
+
+// config
+
+#[rstest]
+#[case("cursor", ".cursor/mcp.json", "{\n  // mine\n  \"mcpServers\": { \"other\": { \"command\": \"x\" } }, \"keep\": 1\n}\n", "// mine")]
+#[case("claude-code", ".claude.json", "{\"numStartups\": 7, \"mcpServers\": {}}\n", "\"numStartups\": 7")]
+#[case("codex", ".codex/config.toml", "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"x\"\n", "# mine")]
+#[case("gemini", ".gemini/settings.json", "{ \"theme\": \"dark\" }\n", "\"theme\": \"dark\"")]
+fn config_merges_with_a_backup_and_keeps_what_is_there(
+    #[case] client: &str,
+    #[case] file: &str,
+    #[case] before: &str,
+    #[case] kept: &str,
+) {
+    let home = environment();
+    let path = text(usual_project(&home));
+    let id = command(&home, &["projects", "add", &path, "--json"])[0]["projectId"].as_str().expect("an id").to_owned();
+    let target = write(&home, file, before);
+    let preview = home.run(&["config", &id, "--client", client, "--preview"]).expect("it ends");
+    assert_eq!(preview.code, 0, "{preview:?}");
+    assert_eq!(fs::read_to_string(&target).expect("it is there"), before, "a preview changes nothing");
+    let written = command(&home, &["config", &id, "--client", client, "--write", "--json"]);
+    assert_eq!((&written["changed"], &written["created"]), (&json!(true), &json!(false)), "{written}");
+    let after = fs::read_to_string(&target).expect("it is there");
+    for word in [kept, "--workflow-mcp", &id, &format!("workflow-{UUID}")] {
+        assert!(after.contains(word), "`{word}` is not in {after}");
+    }
+    assert!(!before.contains("other") || after.contains("other"), "{after}");
+    let backup = written["backup"].as_str().expect("a backup");
+    assert_eq!(fs::read_to_string(backup).expect("it was made"), before);
+    let again = command(&home, &["config", &id, "--client", client, "--write", "--json"]);
+    assert_eq!(again["changed"], false, "{again}");
+    command(&home, &["config", &id, "--client", client, "--remove", "--json"]);
+    let removed = fs::read_to_string(&target).expect("it is there");
+    assert!(removed.contains(kept) && !removed.contains("--workflow-mcp"), "{removed}");
+    home.assert_nothing_left();
+}
+
+/// What is printed is what works: the command of the snippet is started, and serves.
+#[test]
+fn the_configuration_that_is_printed_starts_a_server() {
+    let home = environment();
+    let path = text(usual_project(&home));
+    let id = command(&home, &["projects", "add", &path, "--json"])[0]["projectId"].as_str().expect("an id").to_owned();
+    for target in [id.as_str(), path.as_str()] {
+        let snippet = command(&home, &["config", target]);
+        let entry = &snippet["mcpServers"][format!("workflow-{UUID}")];
+        let words: Vec<_> = entry["args"].as_array().into_iter().flatten().filter_map(|one| one.as_str().map(Into::into)).collect();
+        let program = entry["command"].as_str().expect("a command").into();
+        let mut client = Client::start_program(&home, program, &words, ClientOptions::default());
+        assert_eq!(client.request("tools/list", json!({})).result()["tools"].as_array().map(Vec::len), Some(3));
+        client.finish();
+    }
+    home.assert_nothing_left();
+}
+
+// The first run of `run` in a registered folder is recorded in the registry's history, elsewhere beside the data.
+#[test]
+fn runs_of_a_registered_folder_are_in_the_registrys_history() {
+    let home = environment();
+    let path = text(usual_project(&home));
+    assert_eq!(home.run(&["run", &path, "hello", "--name", "Ada"]).expect("it ends").code, 0);
+    assert_eq!(command(&home, &["runs", "list", "--json"]), json!([]));
+    command(&home, &["projects", "add", &path, "--json"]);
+    assert_eq!(home.run(&["run", &path, "hello", "--name", "Ada"]).expect("it ends").code, 0);
+    let recorded = command(&home, &["runs", "list", "--json"]);
+    assert_eq!((&recorded[0]["origin"], recorded.as_array().map(Vec::len)), (&json!("cli"), Some(1)));
+    home.assert_nothing_left();
+}

@@ -4,14 +4,19 @@
 //! ends with a census of what it started.
 
 mod agents;
+mod auth;
 mod bad_input;
 mod cases;
 mod commands;
+mod crash;
 mod doctor;
 mod fixtures;
+mod guided;
 mod patterns;
 mod recorded_clients;
 mod script_cases;
+mod resuming;
 mod snapshots;
 mod traps;
+mod waiting;
 mod wire;

@@ -5,6 +5,8 @@
 mod client;
 mod environment;
 pub mod script_cases;
+mod soak;
 
 pub use client::{Answer, Client, ClientOptions, Opening};
 pub use environment::{Environment, Finished, executable};
+pub use soak::{SoakOptions, SoakOutcome, soak};

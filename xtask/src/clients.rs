@@ -3,6 +3,7 @@
 //! None of them has an account, so none calls a model; they connect, list, and (where they can without one) call a tool.
 //! What each one says is recorded; `--record` keeps it in `tests/clients`, where the ordinary tests replay it.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -36,19 +37,21 @@ pub(crate) fn run(record: bool) -> Outcome {
     shell::build()?;
     let node = install::node_packages()?;
     let pythons = [install::python_sdk("1")?, install::python_sdk("2")?];
-    let mut failures = Vec::new();
-    let mut check = |name: &str, runs: Runs, client: &dyn Fn(&Home) -> Outcome| {
-        let outcome = Home::new(&node).and_then(|home| {
-            client(&home)?;
-            home.end(name, runs, record)
-        });
-        match outcome {
-            Ok(()) => println!("ok      {name}"),
-            Err(why) => {
-                println!("FAILED  {name}: {why}");
-                failures.push(name.to_owned());
-            }
+    let failures = RefCell::new(Vec::new());
+    let report = |name: &str, outcome: Outcome| match outcome {
+        Ok(()) => println!("ok      {name}"),
+        Err(why) => {
+            println!("FAILED  {name}: {why}");
+            failures.borrow_mut().push(name.to_owned());
         }
+    };
+    let check = |name: &str, runs: Runs, client: &dyn Fn(&Home) -> Outcome| {
+        let outcome = Home::new(&node, "assets/sample").and_then(|home| {
+            client(&home)?;
+            home.left(runs)?;
+            home.keep(name, record)
+        });
+        report(name, outcome);
     };
     check("claude-code", Runs::None, &|home| claude_code(home, &node));
     check("gemini-cli", Runs::None, &|home| gemini_cli(home, &node));
@@ -58,11 +61,29 @@ pub(crate) fn run(record: bool) -> Outcome {
         check(&format!("inspector-{era}-call"), Runs::One, &|home| inspector_call(home, &node, era));
     }
     for (python, line) in pythons.iter().zip(["1", "2"]) {
-        check(&format!("python-sdk-{line}"), Runs::One, &|home| python_sdk(home, python));
+        check(&format!("python-sdk-{line}"), Runs::One, &|home| greeted(&python_sdk(home, python, &greeting())?));
+        let form = Home::new(&node, "tests/conformance/project").and_then(|home| {
+            filled_in(&python_sdk(&home, python, &form())?)?;
+            home.left(Runs::One).map(drop)
+        });
+        report(&format!("python-sdk-{line}, a form"), form);
     }
     for (package, line) in [("sdk", "1"), ("client", "2")] {
-        check(&format!("typescript-sdk-{line}"), Runs::One, &|home| typescript_sdk(home, &node, package));
+        let call = |home: &Home, call: &Value| typescript_sdk(home, &node, package, call);
+        check(&format!("typescript-sdk-{line}"), Runs::One, &|home| greeted(&call(home, &greeting())?));
+        let form = Home::new(&node, "tests/conformance/project").and_then(|home| {
+            filled_in(&call(&home, &form())?)?;
+            home.left(Runs::One).map(drop)
+        });
+        report(&format!("typescript-sdk-{line}, a form"), form);
+        let abort = Home::new(&node, "tests/conformance/project").and_then(|home| {
+            call(&home, &json!({ "tool": "test_tool_with_progress", "arguments": {}, "abort": true }))?;
+            let runs = home.left(Runs::One)?;
+            expect(&runs[0]["status"].to_string(), "cancelled")
+        });
+        report(&format!("typescript-sdk-{line}, a call given up"), abort);
     }
+    let failures = failures.into_inner();
     if failures.is_empty() { Ok(()) } else { Err(format!("these clients failed: {}", failures.join(", "))) }
 }
 
@@ -131,17 +152,30 @@ fn inspector_call(home: &Home, node: &NodePackages, era: &str) -> Outcome {
     greeted(&inspector(home, node, era, &call)?.json()["structuredContent"])
 }
 
-fn python_sdk(home: &Home, python: &Path) -> Outcome {
-    let mut arguments = vec![text(&install::locks().join("call_tool.py")), text(&home.recorder)];
+fn python_sdk(home: &Home, python: &Path, call: &Value) -> Outcome<Value> {
+    let mut arguments = vec![text(&install::locks().join("call_tool.py")), call.to_string(), text(&home.recorder)];
     arguments.extend(home.server_arguments());
-    greeted(&home.succeeds(python, &arguments)?.json()["result"])
+    Ok(home.succeeds(python, &arguments)?.json()["result"].take())
 }
 
-fn typescript_sdk(home: &Home, node: &NodePackages, package: &str) -> Outcome {
+fn typescript_sdk(home: &Home, node: &NodePackages, package: &str, call: &Value) -> Outcome<Value> {
     let script = install::locks().join("call_tool.mjs");
-    let mut arguments = vec![text(&script), text(&node.folder), package.into(), text(&home.recorder)];
+    let mut arguments = vec![text(&script), text(&node.folder), package.into(), call.to_string(), text(&home.recorder)];
     arguments.extend(home.server_arguments());
-    greeted(&home.succeeds(&node.node, &arguments)?.json()["result"])
+    Ok(home.succeeds(&node.node, &arguments)?.json()["result"].take())
+}
+
+fn greeting() -> Value {
+    json!({ "tool": "greet", "arguments": { "name": "Ada" } })
+}
+
+/// A call that asks a person, and what the client's person answers.
+fn form() -> Value {
+    json!({ "tool": "test_elicitation", "arguments": {}, "answer": { "username": "ada", "email": "ada@localhost" } })
+}
+
+fn filled_in(result: &Value) -> Outcome {
+    expect(&result["output"].to_string(), "ada@localhost")
 }
 
 fn greeted(result: &Value) -> Outcome {
@@ -157,15 +191,15 @@ fn text(path: &Path) -> String {
 }
 
 impl Home {
-    fn new(node: &NodePackages) -> Outcome<Self> {
+    fn new(node: &NodePackages, project: &str) -> Outcome<Self> {
         let failed = |error: std::io::Error| error.to_string();
         let mut environment = Environment::new().map_err(failed)?;
         let bin = node.node.parent().unwrap_or(Path::new("/"));
         environment.set("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
         // It serves nothing in a folder that nobody has said to trust.
         environment.set("GEMINI_CLI_TRUST_WORKSPACE", "true");
-        let sample = text(&shell::root().join("assets").join("sample"));
-        let added = environment.run(&["projects", "add", &sample, "--json"]).map_err(failed)?;
+        let folder = text(&shell::root().join(project));
+        let added = environment.run(&["projects", "add", &folder, "--json"]).map_err(failed)?;
         let project = added.json()[0]["projectId"].as_str().ok_or(added.stderr)?.to_owned();
         let recording = environment.home().join("recording.jsonl");
         let own = std::env::current_exe().map_err(failed)?;
@@ -225,14 +259,19 @@ impl Home {
         answer.ok_or_else(|| "it ended without an answer".into())
     }
 
-    /// Looks that nothing is left of the client's visit but what it should leave, and keeps the recording.
-    fn end(self, name: &str, runs: Runs, record: bool) -> Outcome {
+    /// Looks that nothing is left of the client's visit but the runs that it should leave, and returns those.
+    fn left(&self, runs: Runs) -> Outcome<Value> {
         self.environment.assert_nothing_left();
         let listed = self.succeeds(&executable(), &["runs", "list", "--json"].map(str::to_owned))?;
-        let count = listed.json().as_array().map_or(0, Vec::len);
-        if count != usize::from(runs == Runs::One) {
-            return Err(format!("{count} runs are recorded: {}", listed.stdout));
+        let found = listed.json();
+        if found.as_array().map_or(0, Vec::len) == usize::from(runs == Runs::One) {
+            return Ok(found);
         }
+        Err(format!("other runs are recorded than {runs:?}: {}", listed.stdout))
+    }
+
+    /// Keeps what the client said, or tells that it says something else now.
+    fn keep(&self, name: &str, record: bool) -> Outcome {
         let said = fs::read_to_string(&self.recording).map_err(|error| format!("nothing was recorded: {error}"))?;
         let said =
             said.replace(&text(&self.environment.home()), "/home/person").replace(&text(&shell::root()), "/repository");

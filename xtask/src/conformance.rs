@@ -79,3 +79,26 @@ fn conforms(node: &NodePackages, revision: &str) -> Outcome<bool> {
 
 /// A whole suite may take this long.
 const MOST: std::time::Duration = std::time::Duration::from_secs(300);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_expected_failure_has_its_reason_in_the_documentation() {
+        let reasons = fs::read_to_string(shell::root().join("docs/conformance.md")).expect("docs/conformance.md");
+        for revision in REVISIONS {
+            let file = shell::root().join(format!("tests/conformance/expected-failures-{revision}.yaml"));
+            let listed = fs::read_to_string(file).expect("the list");
+            let checks: Vec<&str> = listed.lines().filter_map(|line| line.strip_prefix("  - ")).collect();
+            assert!(!checks.is_empty());
+            for check in checks {
+                let line = reasons.lines().find(|line| line.starts_with(&format!("- `{check}` (")));
+                assert!(line.is_some_and(|line| line.contains(revision)), "{check} of {revision} has no reason");
+            }
+            let documented = reasons.lines().filter(|line| line.starts_with("- `") && line.contains(revision)).count();
+            let count = listed.lines().filter(|line| line.starts_with("  - ")).count();
+            assert_eq!(documented, count, "reasons for what is not expected to fail in {revision}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod record;
 mod run;
 mod script_cases;
 mod shell;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ struct Tasks {
 enum Task {
     /// Build, register the sample project, make one real call and show what was recorded
     Run,
+    /// Kill processes at random moments, and look whether anything was lost or done twice
+    Soak(soak::Options),
     /// Format, lints and every test; what CI runs
     Test(test::Options),
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
@@ -41,6 +44,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Tasks::parse().task {
         Task::Run => run::run(),
+        Task::Soak(options) => soak::run(&options),
         Task::Test(options) => test::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::ScriptCases(options) => script_cases::run(&options),

@@ -86,6 +86,8 @@ pub struct Caller {
     pub era: Era,
     /// Whether it says that it can put a form before a person.
     pub elicitation: bool,
+    /// Whether it says that it has roots. Only a legacy client can be asked for them.
+    pub roots: bool,
 }
 
 /// A call of a tool.
@@ -130,6 +132,15 @@ pub enum Reply {
     Complete {
         /// What goes into `structuredContent`, and as JSON text into `content`.
         value: Value,
+        /// Whether it is an error that the model should see.
+        is_error: bool,
+    },
+    /// With texts of the family's own, for families whose results are not always one JSON object.
+    Plain {
+        /// One block of `content` each.
+        texts: Vec<String>,
+        /// What goes into `structuredContent`, if anything does.
+        structured: Option<Value>,
         /// Whether it is an error that the model should see.
         is_error: bool,
     },
@@ -242,6 +253,21 @@ impl Channel {
         withdrawn
     }
 
+    /// Asks a legacy client for its roots, as URIs. `None`: it did not say in time, or cannot.
+    pub async fn roots(&self, deadline: Duration) -> Option<Vec<String>> {
+        match tokio::time::timeout(deadline, self.peer.list_roots()).await {
+            Ok(Ok(answer)) => Some(answer.roots.into_iter().map(|root| root.uri).collect()),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "the client did not tell its roots");
+                None
+            }
+            Err(_) => {
+                tracing::debug!("the client did not tell its roots in time");
+                None
+            }
+        }
+    }
+
     /// Passes a warning or error line on to a client that asked for log messages.
     pub async fn log(&self, level: LogLevel, text: &str) {
         let level = match level {
@@ -327,6 +353,11 @@ pub trait Family: Send + Sync + 'static {
 
     /// What to answer for a call of `tool` whose handling ended in a panic.
     fn crashed(&self, tool: &str) -> Reply;
+
+    /// Whether clients are told that there may be prompts; the list is empty.
+    fn offers_prompts(&self) -> bool {
+        false
+    }
 
     /// The kinds of resources there are.
     fn resource_templates(&self) -> Vec<ResourceTemplate> {

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -110,7 +110,9 @@ impl Guard {
     fn check_opening(&mut self, message: &Message) -> Result<(), BadLine> {
         let method = message.method();
         let modern = message.meta(META_VERSION).is_some();
-        if modern && is_removed_method(method) {
+        let newest =
+            message.meta(META_VERSION).is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str());
+        if newest && is_removed_method(method) {
             return Err(BadLine {
                 id: message.id(),
                 code: METHOD_NOT_FOUND,
@@ -243,7 +245,7 @@ mod tests {
         }
         drop(client);
         let gone = CancellationToken::new();
-        let lines = lines::read(File::from(OwnedFd::from(input)), 1024).expect("a thread");
+        let lines = lines::read(File::from(OwnedFd::from(input)), 1024, CancellationToken::new()).expect("a thread");
         let (output, thread) = lines::write(File::from(OwnedFd::from(output)), gone.clone()).expect("a thread");
         let mut guard = Guard::new(lines, output, gone, 1024, 100);
         let mut passed = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! Here: [`lines`], the protocol's two descriptors as bounded lines; [`guard`], which answers what the protocol
 //! library drops, misreads or exits on; [`family`], what a family of tools has to say; [`server`], which maps the
-//! protocol of both eras to it; [`progress`], how often a client hears of a call; [`refusal`], a server that can only
+//! protocol of both eras to it; [`ordered`], a server without a runtime that
+//! answers line by line; [`progress`], how often a client hears of a call; [`refusal`], a server that can only
 //! say why it does not serve.
 //!
 //! Not here: what a tool does. Protocol: Model Context Protocol, revisions 2024-11-05 to 2026-07-28; JSON-RPC 2.0.
@@ -13,6 +14,7 @@ pub mod family;
 pub mod guard;
 pub mod lines;
 mod message;
+pub mod ordered;
 pub mod progress;
 pub mod refusal;
 pub mod server;

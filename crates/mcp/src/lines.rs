@@ -76,12 +76,16 @@ fn hand_over(sender: &mpsc::Sender<Line>, mut line: Line, input: &File, gone: &C
             gone.cancel();
             return false;
         }
-        std::thread::park_timeout(if waited < STUCK / 10 { Duration::from_micros(200) } else { Duration::from_millis(10) });
+        std::thread::park_timeout(if waited < STUCK / 10 {
+            Duration::from_micros(200)
+        } else {
+            Duration::from_millis(10)
+        });
     }
 }
 
 /// Reads one line; `None` at the end. A last line without an end counts.
-fn next_line(input: &mut impl BufRead, limit: usize) -> io::Result<Option<Line>> {
+pub(crate) fn next_line(input: &mut impl BufRead, limit: usize) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     if input.take(most).read_until(b'\n', &mut line)? == 0 {

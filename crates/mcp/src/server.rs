@@ -131,6 +131,9 @@ impl<F: Family> ServerHandler for Server<F> {
         let mut capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         // Clients up to 2025-11-25 set a log level when they connect, and fail when they cannot.
         capabilities.logging = Some(Default::default());
+        if self.family.offers_prompts() {
+            capabilities.prompts = Some(Default::default());
+        }
         let mut info = ServerConfig::new(capabilities);
         info.server_info = self.implementation();
         info
@@ -215,6 +218,13 @@ impl<F: Family> ServerHandler for Server<F> {
                 result.meta = self.result_meta(era);
                 CallToolResponse::Complete(result)
             }
+            Reply::Plain { texts, structured, is_error } => {
+                let mut result = CallToolResult::success(texts.into_iter().map(ContentBlock::text).collect());
+                result.structured_content = structured;
+                result.is_error = Some(is_error);
+                result.meta = self.result_meta(era);
+                CallToolResponse::Complete(result)
+            }
             Reply::InputRequired { requests, state } => {
                 let mut result = InputRequiredResult::from_request_state(state);
                 result.input_requests = Some(wire_requests(requests)?);
@@ -255,7 +265,16 @@ impl<F: Family> ServerHandler for Server<F> {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let era = era(&context);
-        let resource = self.family.read_resource(request.uri).await.map_err(|fault| error_data(fault, era))?;
+        let uri = request.uri.clone();
+        let resource = self.family.read_resource(request.uri).await.map_err(|fault| {
+            let missing = matches!(fault, Fault::NotFound(_));
+            let mut error = error_data(fault, era);
+            if missing {
+                // The protocol has errors name the resource that is not there.
+                error.data = Some(serde_json::json!({ "uri": uri }));
+            }
+            error
+        })?;
         let contents = ResourceContents::text(resource.text, resource.uri).with_mime_type(resource.mime_type);
         let mut result = ReadResourceResult::new(vec![contents]);
         result.meta = self.result_meta(era);
@@ -265,9 +284,8 @@ impl<F: Family> ServerHandler for Server<F> {
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        context: RequestContext<RoleServer>,
+        _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        in_older_era(&context, "logging/setLevel")?;
         *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
     }
@@ -334,16 +352,6 @@ fn era(context: &RequestContext<RoleServer>) -> Era {
     }
 }
 
-/// Refuses a method that 2026-07-28 has taken away.
-fn in_older_era(context: &RequestContext<RoleServer>, method: &str) -> Result<(), ErrorData> {
-    match era(context) {
-        Era::Legacy => Ok(()),
-        Era::Modern => {
-            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("2026-07-28 has no method `{method}`"), None))
-        }
-    }
-}
-
 fn caller(context: &RequestContext<RoleServer>, era: Era) -> Caller {
     let client = context.client_info();
     let elicitation = context
@@ -351,6 +359,7 @@ fn caller(context: &RequestContext<RoleServer>, era: Era) -> Caller {
         .and_then(|capabilities| capabilities.elicitation)
         // An empty capability means forms; one that names only `url` does not.
         .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none());
+    let roots = context.client_capabilities().is_some_and(|capabilities| capabilities.roots.is_some());
     Caller {
         client: ClientInfo {
             name: client.as_ref().map(|client| client.name.clone()).unwrap_or_default(),
@@ -359,6 +368,7 @@ fn caller(context: &RequestContext<RoleServer>, era: Era) -> Caller {
         },
         era,
         elicitation,
+        roots,
     }
 }
 

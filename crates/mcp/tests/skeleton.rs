@@ -6,10 +6,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use workflow_mcp::{Ask, Call, Elicited, Family, Fault, Identity, Reply, Tool};
 use process::standard_streams::ProtocolStreams;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
+use workflow_mcp::{Ask, Call, Elicited, Family, Fault, Identity, Reply, Tool};
 
 struct Odd {
     identity: Identity,
@@ -87,8 +87,12 @@ impl Server {
         });
         let mut server = Self { input: Some(input), output: BufReader::new(output), withdrawn, thread };
         let capabilities = json!({ "elicitation": {} });
-        server.ask(0, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities,
-            "clientInfo": { "name": "t", "version": "1" } }));
+        server.ask(
+            0,
+            "initialize",
+            json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": { "name": "t", "version": "1" } }),
+        );
         assert_eq!(server.next()["id"], 0);
         server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         server

@@ -28,6 +28,12 @@ pub enum PackageError {
         /// The path.
         folder: PathBuf,
     },
+    /// The folder's path is no Unicode text, and could be given to no client, worker or program as it is.
+    #[error("the path of the folder `{path}` is no text", path = folder.display())]
+    NotText {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The folder has no package.json.
     #[error("`{path}` has no package.json", path = folder.display())]
     NoPackage {
@@ -95,6 +101,7 @@ impl PackageError {
         match self {
             Self::NoFolder { .. } => "Check the path; a moved project is registered again from its new place".into(),
             Self::NotAFolder { .. } => "Name the folder that holds package.json".into(),
+            Self::NotText { .. } => "Rename the folder, or the one above it, to a name in UTF-8".into(),
             Self::NoPackage { folder } => {
                 format!("Run `workflow-code init {}` to make it a workflow project", folder.display())
             }
@@ -128,6 +135,7 @@ impl PackageError {
             Self::NotJson { source, .. } => text = format!("{text}: {source}"),
             Self::NoFolder { .. }
             | Self::NotAFolder { .. }
+            | Self::NotText { .. }
             | Self::NoPackage { .. }
             | Self::NotAnObject { .. }
             | Self::OtherType { .. }
@@ -466,6 +474,9 @@ impl PackageFile {
         })?;
         if !root.is_dir() {
             return Err(PackageError::NotAFolder { folder: root });
+        }
+        if root.to_str().is_none() {
+            return Err(PackageError::NotText { folder: root });
         }
         let file = root.join("package.json");
         let bytes = read_bounded(&file, Limits::PROJECT_FILE_BYTES).map_err(|source| {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use model::{CreatedFile, IdSource, Limits, RunId, SystemIds, TimestampMs};
+use model::{CreatedFile, Form, IdSource, Limits, ParamType, RunId, SystemIds, TimestampMs};
 use project::{EnvFile, FileError, FileRef, ManagedFiles};
 use script::{CallKind, HostError};
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ pub(crate) struct HostContext {
     kv_folder: PathBuf,
     values_folder: PathBuf,
     files: ManagedFiles,
+    pub(crate) http_hosts: Vec<String>,
     environment: crate::context::ProcessEnvironment,
     pub(crate) env_file: EnvFile,
     secrets: Mutex<BTreeSet<String>>,
@@ -59,6 +60,7 @@ impl HostContext {
             kv_folder: project.folders.kv.clone(),
             values_folder: project.folders.values.clone(),
             files: project.managed_files(),
+            http_hosts: project.manifest.http_hosts.clone(),
             environment: project.environment.clone(),
             env_file,
             secrets: Mutex::default(),
@@ -85,6 +87,15 @@ impl HostContext {
     /// Has a value masked from now on.
     pub(crate) fn add_secret(&self, value: &str) {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned());
+    }
+
+    /// Has the values of an answer's secret fields masked from now on.
+    pub(crate) fn add_answered_secrets(&self, form: &Form, content: &Value) {
+        for field in form.fields.iter().filter(|field| field.kind == ParamType::Secret) {
+            if let Some(secret) = content.get(&field.name).and_then(Value::as_str) {
+                self.add_secret(secret);
+            }
+        }
     }
 
     /// Gives a secret again to a run that is replayed, and has it masked.
@@ -210,7 +221,8 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: 
         | CallKind::FilesReadBytes
         | CallKind::FilesCreate
         | CallKind::FilesList => files(context, run, kind, args),
-        CallKind::Agent | CallKind::Workflow | CallKind::Exec | CallKind::Http | CallKind::Related => {
+        CallKind::Http => crate::http::perform(context, args),
+        CallKind::Agent | CallKind::Workflow | CallKind::Exec | CallKind::Related => {
             Err(error("unavailable", format!("`{}` is not part of this version", kind.as_str())))
         }
         // Answered where the run is driven: they wait for the clock or for a person.

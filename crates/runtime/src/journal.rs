@@ -22,6 +22,16 @@ pub(crate) fn issue(call: &HostCall) -> NewJournalRow {
     }
 }
 
+/// The row that says that a person's leave for a call was used: after a crash it is asked for again.
+pub(crate) fn leave_used(seq: u64, question: u64) -> NewJournalRow {
+    NewJournalRow {
+        kind: JournalKind::Wait,
+        seq: Some(seq),
+        fingerprint: None,
+        payload: Some(json!({ "question": question })),
+    }
+}
+
 /// The row that names the related run that works on a call.
 pub(crate) fn child(seq: u64, child: &RunId) -> NewJournalRow {
     NewJournalRow {

@@ -12,6 +12,7 @@ mod connection;
 mod context;
 mod executor;
 mod host_calls;
+mod http;
 mod journal;
 pub mod protocol;
 mod related;

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use model::{Entrypoint, LaunchOptions, RunId};
+use model::{Entrypoint, LaunchOptions, ParamType, RunId};
 use script::{CallKind, HostError, JournalRow};
 use serde_json::{Map, Value};
-use store::{JournalKind, Lease, Store, StoreError};
+use store::{JournalKind, Lease, NewAnswer, Question, RunRecord, Store, StoreError};
 
 use crate::context::Project;
 use crate::executor::RunRequest;
@@ -38,15 +38,18 @@ pub(crate) fn take_up(
 ) -> Result<(RunRequest, HostContext, Past), ResumeError> {
     let (raw_input, cli_args, launch) = store.resume_facts(lease)?;
     let (entrypoint, input, begun) = started_with(launch)?;
+    echo_children(store, lease)?;
     let record = store.show(lease.run())?;
     let host = HostContext::new(&project, Some(begun));
-    let (journal, children, unfinished) = journal(store, lease, &host)?;
+    mask_answers(store, lease, &record, &host)?;
+    let Read { rows, children, unfinished, leave_used } = journal(store, lease, &host)?;
     let sources = store.sources(lease.run())?;
     let past = Past {
-        journal,
+        journal: rows,
         sources: (!sources.is_empty()).then(|| sources.into_iter().map(|source| (source.path, source.text)).collect()),
         children,
         unfinished,
+        leave_used,
         questions: record.questions.clone(),
         nodes: record.report.nodes.clone(),
         files: record.files.clone(),
@@ -67,6 +70,36 @@ pub(crate) fn take_up(
     Ok((request, host, past))
 }
 
+/// Has the secrets that people gave in answers masked again, before the run can say any of them.
+fn mask_answers(store: &Store, lease: &Lease, record: &RunRecord, host: &HostContext) -> Result<(), StoreError> {
+    let secret = |question: &&Question| question.form.fields.iter().any(|field| field.kind == ParamType::Secret);
+    for question in record.questions.iter().filter(secret) {
+        if let Some((_, content)) = store.answer_content(lease, question.number)? {
+            host.add_answered_secrets(&question.form, &content);
+        }
+    }
+    Ok(())
+}
+
+/// Questions of related runs that were answered under those runs' own ids are answered here with them.
+fn echo_children(store: &Store, lease: &Lease) -> Result<(), StoreError> {
+    let mut seen: HashMap<RunId, usize> = HashMap::new();
+    for question in store.questions(lease.run())? {
+        let Some(child) = &question.child else { continue };
+        let place = seen.entry(child.clone()).or_default();
+        let theirs = store.questions(child)?.into_iter().nth(*place).and_then(|theirs| theirs.answer);
+        *place += 1;
+        if let (None, Some(answer)) = (&question.answer, theirs) {
+            let echo = NewAnswer { action: answer.action, content: answer.content, by: answer.by };
+            match store.answer(lease.run(), question.number, &echo) {
+                Ok(()) | Err(StoreError::AlreadyAnswered { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
+}
+
 fn started_with(launch: LaunchOptions) -> Result<(Entrypoint, Map<String, Value>, (u128, i64)), ResumeError> {
     let entrypoint = launch.entrypoint.ok_or(ResumeError::NothingKept)?;
     let Value::Object(input) = launch.prepared_input else { return Err(ResumeError::NothingKept) };
@@ -74,8 +107,16 @@ fn started_with(launch: LaunchOptions) -> Result<(Entrypoint, Map<String, Value>
     Ok((entrypoint, input, (seed, launch.clock)))
 }
 
-/// The journal, the related runs by the calls that started them, and the calls that were begun and never done.
-type Read = (Vec<JournalRow>, HashMap<u64, RunId>, HashSet<u64>);
+/// What is in a journal.
+struct Read {
+    rows: Vec<JournalRow>,
+    /// Related runs, by the calls that started them.
+    children: HashMap<u64, RunId>,
+    /// Calls that were begun and never done.
+    unfinished: HashSet<u64>,
+    /// Questions whose leave was used.
+    leave_used: HashSet<u64>,
+}
 
 /// Reads the journal as the engine replays it. Calls that were made and never answered are left out: the script makes
 /// them again, and they are done then.
@@ -83,6 +124,7 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
     let mut rows = Vec::new();
     let mut children = HashMap::new();
     let mut unfinished = HashSet::new();
+    let mut leave_used = HashSet::new();
     let mut secrets: HashMap<u64, String> = HashMap::new();
     for row in store.journal(lease.run())?.rows {
         let broken = || ResumeError::Journal { row: row.n };
@@ -123,10 +165,13 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
                 let child: RunId = child.and_then(|child| child.parse().ok()).ok_or_else(broken)?;
                 children.insert(row.seq.ok_or_else(broken)?, child);
             }
-            JournalKind::Wait | JournalKind::Cancel | JournalKind::End => {}
+            JournalKind::Wait => {
+                leave_used.extend(payload.and_then(|payload| payload.get("question")).and_then(Value::as_u64));
+            }
+            JournalKind::Cancel | JournalKind::End => {}
         }
     }
-    Ok((rows, children, unfinished))
+    Ok(Read { rows, children, unfinished, leave_used })
 }
 
 /// Gives the value of a secret as it is now. One that is gone fails the call, and the run with it if it cannot do

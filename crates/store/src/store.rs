@@ -114,6 +114,27 @@ impl Store {
         self.database.read(|_| Ok(()))
     }
 
+    /// Reads the whole database and returns what is damaged in it, one sentence each. Takes seconds for a large one.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be read at all.
+    pub fn integrity(&self) -> Result<Vec<String>> {
+        self.database.read(|connection| {
+            let mut said: Vec<String> = connection
+                .prepare("PRAGMA integrity_check(20)")?
+                .query_map([], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            said.retain(|line| line != "ok");
+            let strangers: Vec<String> = connection
+                .prepare("PRAGMA foreign_key_check")?
+                .query_map([], |row| row.get::<_, String>(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            said.extend(strangers.into_iter().take(20).map(|table| format!("a row of `{table}` belongs to nothing")));
+            Ok(said)
+        })
+    }
+
     /// Returns a handle that takes these secrets out of everything it records. It shares all else with this one.
     #[must_use]
     pub fn masked(&self, masker: Masker) -> Self {

@@ -72,16 +72,16 @@ pub(crate) fn run(options: &Doctor, profile: Option<&str>) -> Result<u8, Failure
     let mut examination = Examination::default();
     examination.looked(format!("workflow-code {}, {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS));
     let name = profile::name(profile)?;
-    let opened = match profile::open(profile, Missing::Refuse) {
-        Ok(profile) => Some(profile),
-        Err(failure) if options.project.is_some() => return Err(failure),
+    let opened = match profile::existing(profile) {
+        // A project that is asked for must be somewhere.
+        _ if options.project.is_some() => Some(profile::open(profile, Missing::Refuse)?),
+        Ok(None) => {
+            examination.looked(format!("profile `{name}`: nothing is registered yet"));
+            None
+        }
+        Ok(Some(profile)) => Some(profile),
         Err(failure) => {
-            let home = profile::workflow_home()?;
-            if home.join("desktop.json").exists() {
-                examination.error("profile", failure.message, failure.hint.unwrap_or_default());
-            } else {
-                examination.looked(format!("profile `{name}`: nothing is registered yet"));
-            }
+            examination.error("profile", failure.message, failure.hint.unwrap_or_default());
             None
         }
     };

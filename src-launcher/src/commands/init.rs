@@ -13,6 +13,9 @@ pub(crate) fn run(options: &Init) -> Result<u8, Failure> {
         Template::Script => Kind::Script,
         Template::Command => Kind::Command,
     };
+    if options.dir.to_str().is_none() {
+        return Err(Failure::usage(format!("`{}` is no path in UTF-8, and could not be served", options.dir.display())));
+    }
     let rule = if options.new_id { IdRule::Renew } else { IdRule::Keep };
     let failure = |error: project::init::InitError| Failure::from_error(Exit::Environment, &error);
     let plan = plan_init(&options.dir, kind, rule, &SystemIds).map_err(failure)?;

@@ -137,11 +137,13 @@ fn still_there(known: &Project) -> bool {
 }
 
 fn list(profile: Option<&str>, json: bool) -> Result<u8, Failure> {
-    let projects = match existing(profile).map(|store| store.projects()) {
-        Ok(Ok(projects)) => projects,
-        Ok(Err(StoreError::Missing { .. })) | Err(Failure { exit: Exit::Environment, .. }) => Vec::new(),
-        Ok(Err(error)) => return Err(open::store_failure(&error)),
-        Err(failure) => return Err(failure),
+    let projects = match profile::existing(profile)? {
+        None => Vec::new(),
+        Some(profile) => match open::registry(&profile, Create::Never).projects() {
+            Ok(projects) => projects,
+            Err(StoreError::Missing { .. }) => Vec::new(),
+            Err(error) => return Err(open::store_failure(&error)),
+        },
     };
     if json {
         out::json(&Value::Array(projects.iter().map(shape).collect()));

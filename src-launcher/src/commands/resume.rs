@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{AnswerAction, InteractionKind, Limits, Origin, RunId, RunStatus};
+use model::{AnswerAction, CancelReason, InteractionKind, Limits, Origin, RunId, RunStatus};
 use runtime::{Executor, Folders, Project, ResumeError, StartError, WorkerImage};
 use serde_json::{Value, json};
 use store::{NewAnswer, Question, RunRecord, Store, StoreError};
@@ -17,6 +17,9 @@ use crate::{open, out, profile, terminal};
 
 /// How long the process that has a run may take to see an answer, before the run is taken over.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often a run that another process has is looked at.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What was said on the command line.
 pub(crate) struct Answer<'a> {
@@ -33,7 +36,7 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
     if answer.restart {
         return restart(store, &found, &project);
     }
-    match found.pending() {
+    match found.pending().filter(|question| !answered_below(&store, &found, question)) {
         Some(question) => {
             let given = given(question, answer, &project)?;
             match store.answer(run, question.number, &given) {
@@ -56,6 +59,14 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
         None => {}
     }
     go_on(store, run, project)
+}
+
+/// Tells whether a related run that asked was answered under its own id: then there is nothing left to answer here.
+fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
+    let Some(child) = &question.child else { return false };
+    let place =
+        found.questions.iter().filter(|one| one.child.as_ref() == Some(child) && one.number < question.number).count();
+    store.questions(child).is_ok_and(|theirs| theirs.get(place).is_some_and(|theirs| theirs.answer.is_some()))
 }
 
 /// Checks the answer against the form; nothing changes when it does not fit.
@@ -150,24 +161,38 @@ fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
     })
 }
 
+/// Sees the run to where it ends or asks again, here or in the process that has it.
 fn go_on(store: Store, run: &RunId, project: Arc<Project>) -> Result<u8, Failure> {
     let began = Instant::now();
     loop {
         let found = record(&store, run)?;
         let owned = found.owner.as_ref().is_some_and(store::Owner::is_alive);
         match found.summary.status {
-            RunStatus::Queued | RunStatus::Running if owned => return wait_for(&store, run, None),
             RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => return wait_for(&store, run, None),
-            RunStatus::WaitingForInput if found.pending().is_some() => return wait_for_answer(&found),
-            // Its own process sees the answer within moments.
-            RunStatus::WaitingForInput if owned && began.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(20));
+            // Only one whose client went away goes on; a cancel by anybody else is final.
+            RunStatus::Cancelled if found.cancel_reason() != Some(CancelReason::ClientGone) => {
+                return wait_for(&store, run, None);
             }
+            RunStatus::WaitingForInput
+                if found.pending().is_some_and(|question| !answered_below(&store, &found, question)) =>
+            {
+                return wait_for_answer(&found);
+            }
+            // Somebody has it. When they are gone before it has ended, it is taken up here.
+            RunStatus::Queued | RunStatus::Running if owned => std::thread::sleep(LOOK),
+            // Its own process sees the answer within moments.
+            RunStatus::WaitingForInput if owned && began.elapsed() < PATIENCE => std::thread::sleep(LOOK),
             RunStatus::Queued
             | RunStatus::Running
             | RunStatus::WaitingForInput
             | RunStatus::Interrupted
-            | RunStatus::Cancelled => return drive(store, run, found.summary.epoch, project),
+            | RunStatus::Cancelled => {
+                if let Some(code) = drive(&store, run, found.summary.epoch, Arc::clone(&project))? {
+                    return Ok(code);
+                }
+                // Somebody took it up between the look and the taking, and may come to another question.
+                std::thread::sleep(LOOK);
+            }
         }
     }
 }
@@ -178,7 +203,8 @@ fn wait_for_answer(found: &RunRecord) -> Result<u8, Failure> {
     Ok(Exit::Failed as u8)
 }
 
-fn drive(store: Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Result<u8, Failure> {
+/// Has the run go on here; `None` when somebody else was faster.
+fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Result<Option<u8>, Failure> {
     process::orphans::inherit();
     let runtime = runtime()?;
     let executor = Executor::new(store.clone(), WorkerImage::own(), 1);
@@ -190,17 +216,13 @@ fn drive(store: Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Result
                 executor.end().await;
                 Ok(Some(code))
             }
-            // Somebody took it up between the look and the taking.
             Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => Ok(None),
             Err(ResumeError::Store(StoreError::NoSuchRun { .. })) => Err(no_such_run(run)),
             Err(error) => Err(Failure::environment(with_causes(&error))),
         }
     })?;
     runtime.shutdown_background();
-    match code {
-        Some(code) => Ok(code),
-        None => wait_for(&store, run, None),
-    }
+    Ok(code)
 }
 
 /// Starts over with today's code, under a new id.

@@ -12,7 +12,7 @@ use super::resume::{Answer, resume};
 use crate::cli::{History, Runs};
 use crate::failure::{Exit, Failure};
 use crate::installation::Installation;
-use crate::profile::{self, Missing};
+use crate::profile;
 use crate::retention::{self, Keep};
 use crate::{open, out, run_json};
 
@@ -60,11 +60,10 @@ fn open_history(history: &History, profile: Option<&str>) -> Result<Option<Store
         Some(dir) => {
             Store::new(dir.join("history.db"), StoreOptions { create: Create::Never, ..StoreOptions::default() })
         }
-        None => match profile::open(profile, Missing::Refuse) {
-            Ok(profile) => open::registry(&profile, Create::Never),
-            // Nothing was ever registered, so nothing was recorded.
-            Err(failure) if failure.exit == Exit::Environment && no_registry_yet() => return Ok(None),
-            Err(failure) => return Err(failure),
+        // Nothing was ever registered, so nothing was recorded.
+        None => match profile::existing(profile)? {
+            Some(profile) => open::registry(&profile, Create::Never),
+            None => return Ok(None),
         },
     };
     if !store.path().exists() {
@@ -72,10 +71,6 @@ fn open_history(history: &History, profile: Option<&str>) -> Result<Option<Store
     }
     retention::tend(&store).map_err(|error| open::store_failure(&error))?;
     Ok(Some(store))
-}
-
-fn no_registry_yet() -> bool {
-    profile::workflow_home().is_ok_and(|home| !home.join("desktop.json").exists())
 }
 
 /// Finds one run.
@@ -150,7 +145,7 @@ fn list(history: &History, profile: Option<&str>, page: &Page<'_>) -> Result<u8,
         }
     };
     if history.json {
-        out::json(&Value::Array(runs.iter().map(run_json::summary).collect()));
+        out::json(&Value::Array(runs.iter().map(RunSummary::to_json).collect()));
     } else if runs.is_empty() {
         out::note("no runs");
     } else {
@@ -231,7 +226,7 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
     let (store, run) = find(history, profile, run)?;
     let record = record(&store, &run)?;
     let (stdout, stderr) = texts(&store, &run)?;
-    let value = run_json::record(&record, &stdout, &stderr);
+    let value = record.to_json(&stdout, &stderr);
     if history.json {
         out::json(&value);
         return Ok(0);
@@ -391,7 +386,7 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
     let value = json!({
         "format": "workflow-code-run",
         "version": 1,
-        "run": run_json::record(&record, &stdout, &stderr),
+        "run": record.to_json(&stdout, &stderr),
         "sources": sources,
     });
     let text = format!("{value:#}\n");
@@ -410,7 +405,7 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
                     .hinted("name another file with `--output FILE`; an existing file is never overwritten")
             })?;
             if history.json {
-                out::json(&json!({ "runId": run, "file": path, "bytes": text.len() }));
+                out::json(&json!({ "runId": run, "file": path.display().to_string(), "bytes": text.len() }));
             } else {
                 out::note(&format!("run {run} is in `{}`", path.display()));
             }

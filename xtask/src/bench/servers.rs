@@ -35,7 +35,7 @@ struct Samples {
     end: Vec<Duration>,
     calls: Vec<Duration>,
     resident: Vec<u64>,
-    private: Vec<u64>,
+    own: Vec<u64>,
 }
 
 pub(crate) fn measure(programs: &Programs) -> Outcome<Vec<Figure>> {
@@ -65,7 +65,7 @@ fn figures(launcher: &Samples, hello: &Samples, empty: &[Duration]) -> Vec<Figur
         Figure::times("bare server: start → tools/list", &hello.tools),
         Figure::times("bare server: call", &hello.calls),
         Figure::bytes("bare server: idle, resident", &hello.resident),
-        Figure::bytes("bare server: idle, private", &hello.private),
+        Figure::bytes("bare server: idle, its own", &hello.own),
         Figure::times("bare server: end of input → end", &hello.end),
     ];
     let ours = [
@@ -73,7 +73,7 @@ fn figures(launcher: &Samples, hello: &Samples, empty: &[Duration]) -> Vec<Figur
         Figure::times("launcher: start → tools/list", &launcher.tools).aim(15.0),
         Figure::times("launcher: call, recorded", &launcher.calls).aim(12.0),
         Figure::bytes("launcher: idle, resident", &launcher.resident).aim(10.0),
-        Figure::bytes("launcher: idle, private", &launcher.private),
+        Figure::bytes("launcher: idle, its own", &launcher.own),
         Figure::times("launcher: end of input → end", &launcher.end).aim(200.0),
     ];
     figures.extend(ours.into_iter().zip(&bare).map(|(ours, bare)| ours.beside("bare server", bare)));
@@ -126,18 +126,14 @@ fn calls(environment: &Environment, program: &Path, arguments: &[OsString], samp
     }
     std::thread::sleep(IDLE);
     samples.resident.push(process::proc_info::resident_bytes(peer.pid()).ok_or("the server's memory cannot be seen")?);
-    samples.private.push(private_bytes(peer.pid()).ok_or("the server's memory cannot be seen")?);
+    samples.own.push(own_bytes(peer.pid()).ok_or("the server's memory cannot be seen")?);
     peer.finish()?;
     Ok(())
 }
 
-/// Memory that is the process's alone: what one more launcher costs, the executable's own pages being shared.
-fn private_bytes(pid: u32) -> Option<u64> {
+/// Memory that is the process's own: what one more launcher costs, since all of them share the executable's pages.
+fn own_bytes(pid: u32) -> Option<u64> {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let kibibytes: u64 = rollup
-        .lines()
-        .filter(|line| line.starts_with("Private_"))
-        .filter_map(|line| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok())
-        .sum();
-    Some(kibibytes * 1024)
+    let line = rollup.lines().find(|line| line.starts_with("Anonymous:"))?;
+    Some(line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }

@@ -117,3 +117,16 @@ fn a_byte_order_mark_is_tolerated() {
     package.extend(format!(r#"{{"id": "{ID}", "projectType": "workflow"}}"#).bytes());
     assert_eq!(Manifest::read(folder(&package).path()).unwrap().entrypoints, None);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_whose_path_is_no_text_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let above = tempfile::tempdir().unwrap();
+    let root = above.path().join(std::ffi::OsStr::from_bytes(b"p\xff"));
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(root.join("package.json"), format!(r#"{{"id": "{ID}", "projectType": "workflow"}}"#)).unwrap();
+    let error = Manifest::read(&root).unwrap_err();
+    assert!(matches!(error, PackageError::NotText { .. }), "{error}");
+    assert!(matches!(read_project_type(&root), Err(PackageError::NotText { .. })));
+}

@@ -92,6 +92,18 @@ pub(super) fn question(job: &ExecJob, started_before: bool) -> (Form, Interactio
     (leave(format!("Run {}?", job.program), message), InteractionKind::Approval)
 }
 
+/// The question that a request needs which was under way when its process died.
+pub(super) fn request_question(args: &Value) -> (Form, InteractionKind) {
+    let text = |key: &str| args.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let message = format!(
+        "The request {} {} was under way, and nobody knows whether it did its work: the process that made it is gone. \
+         Approving makes it again.",
+        text("method"),
+        text("url")
+    );
+    (leave("Make the request again?".into(), message), InteractionKind::Approval)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -99,6 +99,8 @@ pub(crate) struct Past {
     pub(crate) children: HashMap<u64, RunId>,
     /// Calls that were begun and never done.
     pub(crate) unfinished: HashSet<u64>,
+    /// Questions whose leave was used.
+    pub(crate) leave_used: HashSet<u64>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) files: Vec<CreatedFile>,
     pub(crate) resumed: bool,
@@ -172,6 +174,7 @@ impl Drive {
             waiting: false,
             outbox: Vec::new(),
             begun: past.unfinished.clone(),
+            leave_used: past.leave_used.clone(),
             programs: HashMap::new(),
             children: HashMap::new(),
             children_before: past.children.clone(),
@@ -682,7 +685,7 @@ impl Drive {
             entrypoint_title: self.request.entrypoint.title.clone(),
             output: None,
             error: Some(error),
-            pending: Some(Pending::from(&open.form)),
+            pending: Some(Pending { child_run_id: open.asker.child().cloned(), ..Pending::from(&open.form) }),
             files: running.files.clone(),
         }
     }
@@ -831,7 +834,7 @@ pub fn waiting_envelope(record: &RunRecord, project: &crate::Project, code: Erro
         entrypoint_title: record.summary.entrypoint_title.clone(),
         output: record.report.output.clone(),
         error,
-        pending: pending.map(|question| Pending::from(&question.form)),
+        pending: record.pending_summary(),
         files: record.files.clone(),
     }
 }

@@ -25,6 +25,8 @@ pub(super) enum Asker {
     Command,
     /// A script that wants to run a program: leave is needed first.
     Program(HostCall, Box<ExecJob>),
+    /// A script whose request was under way when its process died: leave is needed to make it again.
+    Request(HostCall),
     /// A related run: the answer is passed on to it.
     Child {
         /// The host call that started it.
@@ -37,10 +39,18 @@ pub(super) enum Asker {
 }
 
 impl Asker {
+    /// The related run that really asks.
+    pub(super) fn child(&self) -> Option<&RunId> {
+        match self {
+            Self::Child { child, .. } => Some(child),
+            Self::Script(_) | Self::Program(..) | Self::Request(_) | Self::Command => None,
+        }
+    }
+
     /// The host call behind it.
     pub(super) fn call(&self) -> Option<&HostCall> {
         match self {
-            Self::Script(call) | Self::Program(call, _) | Self::Child { call, .. } => Some(call),
+            Self::Script(call) | Self::Program(call, _) | Self::Request(call) | Self::Child { call, .. } => Some(call),
             Self::Command => None,
         }
     }

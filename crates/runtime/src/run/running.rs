@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{
-    AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, ParamType, RunError, RunId, RunStatus, TimestampMs,
-};
+use model::{AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, RunError, RunId, RunStatus, TimestampMs};
 use script::{CallKind, HostCall, HostError, Narration, Stream};
 use serde_json::Value;
 use store::{Durability, Lease, LogStream, LogWriter, NewAnswer, NewQuestion, Question, Store, StoreError};
@@ -49,6 +47,8 @@ pub(super) struct Running {
     pub(super) outbox: Vec<ToWorker>,
     /// Calls that were journalled when they began.
     pub(super) begun: HashSet<u64>,
+    /// Questions whose leave was used before the run was taken up again: it does not hold a second time.
+    pub(super) leave_used: HashSet<u64>,
     /// Programs that run for the script.
     pub(super) programs: HashMap<u64, HostCall>,
     /// Related runs, by the calls that started them.
@@ -152,6 +152,7 @@ impl Running {
                     self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
                     Ok(())
                 }
+                CallKind::Http => self.request(call, results).await,
                 CallKind::Related => {
                     self.related(call, results);
                     Ok(())
@@ -253,11 +254,7 @@ impl Running {
                 continue;
             };
             let open = self.open.remove(place);
-            for field in open.form.fields.iter().filter(|field| field.kind == ParamType::Secret) {
-                if let Some(secret) = content.get(&field.name).and_then(Value::as_str) {
-                    self.host.add_secret(secret);
-                }
-            }
+            self.host.add_answered_secrets(&open.form, &content);
             self.refresh_masker().await;
             if self.open.is_empty() && std::mem::take(&mut self.waiting) {
                 let (store, lease) = (self.store.clone(), self.lease.clone());
@@ -286,10 +283,19 @@ impl Running {
                 let delivered = self.deliver(&call, Ok(value)).await?;
                 self.outbox.push(ToWorker::Deliver(delivered));
             }
-            Asker::Program(call, job) if value == Value::Bool(true) => self.start_program(call, *job).await?,
+            Asker::Program(call, job) if value == Value::Bool(true) => {
+                self.start_program(call, *job, Some(open.number)).await?;
+            }
             Asker::Program(call, job) => {
                 let message = format!("a person refused to run `{}`", job.program);
                 self.fail(call, "approval_denied", message, results);
+            }
+            Asker::Request(call) if value == Value::Bool(true) => {
+                self.begin_call(&call, Some(open.number)).await?;
+                self.call(call, results);
+            }
+            Asker::Request(call) => {
+                self.fail(call, "approval_denied", "a person refused to make the request again".into(), results);
             }
             Asker::Child { child, number, .. } => {
                 let answer = NewAnswer { action, content, by: "parent".into() };
@@ -331,35 +337,68 @@ impl Running {
         let idempotent = call.args.get("idempotent") == Some(&Value::Bool(true));
         let started_before = self.begun.contains(&call.seq) && !idempotent;
         if !started_before && (exec::is_allowed(&job, &project.allow_exec) || self.begun.contains(&call.seq)) {
-            return self.start_program(call, job).await;
+            return self.start_program(call, job, None).await;
         }
         let (form, kind) = exec::question(&job, started_before);
-        let before = self
-            .asked_before
-            .iter()
-            .rev()
-            .find(|question| question.seq == Some(call.seq) && (question.answer.is_none() || !started_before))
-            .map(|question| question.number);
-        let number = match before {
-            Some(number) => {
-                self.wait_again().await?;
-                number
-            }
-            None => self.record_question(Some(call.seq), &form, kind, None).await?,
-        };
+        let number = self.ask_leave(call.seq, &form, kind).await?;
         self.nodes.waits(call.own_node, true);
         self.unrecorded = true;
         self.wait_for(Open { number, asker: Asker::Program(call, Box::new(job)), form, kind }).await;
         Ok(())
     }
 
-    /// Has a program started. That it was is in the journal first: after a crash it is not run again unasked.
-    async fn start_program(&mut self, call: HostCall, job: ExecJob) -> Result<(), Stop> {
+    /// A request that changes something is in the journal before it is made: after a crash it is not made again unasked.
+    async fn request(&mut self, call: HostCall, results: &Results) -> Result<(), Stop> {
+        if crate::http::only_asks(&call.args) || call.args.get("idempotent") == Some(&Value::Bool(true)) {
+            self.call(call, results);
+            return Ok(());
+        }
+        if !self.begun.contains(&call.seq) {
+            self.begin_call(&call, None).await?;
+            self.call(call, results);
+            return Ok(());
+        }
+        let (form, kind) = exec::request_question(&call.args);
+        let number = self.ask_leave(call.seq, &form, kind).await?;
+        self.nodes.waits(call.own_node, true);
+        self.unrecorded = true;
+        self.wait_for(Open { number, asker: Asker::Request(call), form, kind }).await;
+        Ok(())
+    }
+
+    /// Asks for leave, or comes to the question that was asked before: also one that was answered while no process had
+    /// the run. Only a leave that was used is asked for again.
+    async fn ask_leave(&mut self, seq: u64, form: &model::Form, kind: InteractionKind) -> Result<u64, Stop> {
+        let mut asked = self.asked_before.iter().rev().filter(|question| question.seq == Some(seq));
+        match asked.find(|question| !self.leave_used.contains(&question.number)).map(|question| question.number) {
+            Some(number) => {
+                self.wait_again().await?;
+                Ok(number)
+            }
+            None => self.record_question(Some(seq), form, kind, None).await,
+        }
+    }
+
+    /// Journals that a call begins, and which question's leave it uses for that, before it has any effect.
+    async fn begin_call(&mut self, call: &HostCall, leave: Option<u64>) -> Result<(), Stop> {
+        let mut rows = Vec::new();
         if self.begun.insert(call.seq) {
-            let rows = vec![crate::journal::issue(&call)];
+            rows.push(crate::journal::issue(call));
+        }
+        if let Some(question) = leave {
+            self.leave_used.insert(question);
+            rows.push(crate::journal::leave_used(call.seq, question));
+        }
+        if !rows.is_empty() {
             let (store, lease) = (self.store.clone(), self.lease.clone());
             blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
         }
+        Ok(())
+    }
+
+    /// Has a program started. That it was is in the journal first: after a crash it is not run again unasked.
+    async fn start_program(&mut self, call: HostCall, job: ExecJob, leave: Option<u64>) -> Result<(), Stop> {
+        self.begin_call(&call, leave).await?;
         self.in_flight += 1;
         self.programs.insert(call.seq, call);
         self.outbox.push(ToWorker::Exec(job));
@@ -409,10 +448,13 @@ impl Running {
             }
             ChildNews::Asked { seq, child, asked } => {
                 let Some(call) = calls.get(&seq).cloned() else { return Ok(()) };
+                // The same question as before, answered meanwhile or not, is the one at the same place.
+                let place = usize::try_from(asked.number).unwrap_or(usize::MAX);
                 let before = self
                     .asked_before
                     .iter()
-                    .find(|question| question.child.as_ref() == Some(&child) && question.answer.is_none())
+                    .filter(|question| question.child.as_ref() == Some(&child))
+                    .nth(place)
                     .map(|question| question.number);
                 let number = match before {
                     Some(number) => {
@@ -439,7 +481,7 @@ impl Running {
     async fn echo_answer(&mut self, seq: u64) -> Result<(), Stop> {
         let open = self.open.iter().find_map(|open| match &open.asker {
             Asker::Child { call, child, number } if call.seq == seq => Some((open.number, child.clone(), *number)),
-            Asker::Child { .. } | Asker::Script(_) | Asker::Command | Asker::Program(..) => None,
+            Asker::Child { .. } | Asker::Script(_) | Asker::Command | Asker::Request(_) | Asker::Program(..) => None,
         });
         let Some((ours, child, theirs)) = open else { return Ok(()) };
         let (store, run) = (self.store.clone(), self.lease.run().clone());

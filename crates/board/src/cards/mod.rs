@@ -1,0 +1,208 @@
+//! Cards: what may be written, by whom, and through which gates.
+
+mod criteria;
+mod gates;
+mod moves;
+mod patch;
+mod rules;
+mod verify;
+
+use serde_json::{Map, Value, json};
+
+use crate::allocate::Ids;
+use crate::board::{Board, Family, Fields, Held, as_list, as_text, given};
+use crate::error::{BoardError, Result, refuse};
+use crate::front_matter::{Text, is_empty};
+use crate::markdown::{ACTIVITY, append, replace_body};
+use crate::record::{Kind, Record};
+use crate::{activity, files, moment, paths};
+
+pub use gates::{Forced, Proof};
+pub use moves::Claim;
+pub use verify::VerifyRun;
+
+pub(crate) use verify::{
+    Entry as VerifyEntry, allowed as verify_allowed, digest as verified_digest, read as read_verify,
+};
+
+pub(crate) const FAMILY: Family = Family {
+    module: "cards",
+    not_found: "CARD_NOT_FOUND",
+    ambiguous: "CARD_ID_AMBIGUOUS",
+    conflict: "CARD_WRITE_CONFLICT",
+};
+
+/// The order of a new card's header.
+const ORDER: [&str; 18] = [
+    "title",
+    "status",
+    "type",
+    "priority",
+    "area",
+    "",
+    "parent",
+    "depends",
+    "milestone",
+    "source",
+    "tags",
+    "effort",
+    "scope",
+    "related",
+    "origin",
+    "raised",
+    "start",
+    "due",
+];
+
+/// Fields that are lists.
+pub(crate) const LISTS: [&str; 5] = ["tags", "depends", "scope", "related", "origin"];
+
+impl Board {
+    /// Opens a card for writing.
+    pub(crate) fn hold_card(&self, id: &str, expected: Option<&str>) -> Result<Held> {
+        self.hold(id, expected, &FAMILY, &|record| record.kind == Kind::Card)
+    }
+
+    /// Creates a card from its fields and `axes`.
+    ///
+    /// # Errors
+    ///
+    /// `CARD_…` for what a field may not be; nothing is written then and no id is used.
+    pub fn create_card(&self, mut fields: Fields, body: &str) -> Result<Record> {
+        self.workspace().writable()?;
+        let config = self.config();
+        self.module_enabled(config.cards.enabled, "cards")?;
+        let axes = rules::axes(config, fields.remove("axes").as_ref())?;
+        let mut card = Map::new();
+        let defaults = [
+            ("status", "backlog"),
+            ("type", "task"),
+            ("priority", "medium"),
+            ("area", config.cards.areas.first().map_or("", String::as_str)),
+        ];
+        for key in ORDER {
+            if key.is_empty() {
+                card.extend(axes.clone());
+                continue;
+            }
+            let value = fields.remove(key).unwrap_or(Value::Null);
+            let value = if LISTS.contains(&key) { as_list(&value) } else { as_text(&value) };
+            let value = match defaults.iter().find(|(name, _)| *name == key) {
+                Some((_, default)) if is_empty(&value) => json!(default),
+                _ => value,
+            };
+            if !is_empty(&value) {
+                card.insert(key.to_owned(), value);
+            }
+        }
+        let index = self.index();
+        rules::check_title(card.get("title").and_then(Value::as_str).unwrap_or(""))?;
+        rules::check(config, &index, None, &card, None)?;
+        if let Some(verify) = fields.remove("verify").filter(|value| !is_empty(value)) {
+            let entries = verify::read(&verify)?;
+            verify::allowed(config, &entries)?;
+            verify::bound(&entries, body)?;
+            card.insert("verify".into(), verify);
+        }
+        let folders = [config.cards.path.as_str(), config.cards.archive_path.as_str()];
+        let reserved = self.reserve(&Ids {
+            prefix: &config.cards.id_prefix,
+            folders: &folders,
+            tries: 32,
+            failed: "CARD_ID_ALLOCATION_FAILED",
+        })?;
+        let today = self.today();
+        let mut header = Map::from_iter([("id".to_owned(), json!(reserved.id))]);
+        header.append(&mut card);
+        header.insert("created".into(), json!(today));
+        header.insert("updated".into(), json!(today));
+        rules::check_self(&reserved.id, &header)?;
+        let source = Text::new(&header, body)?.render();
+        let name = file_name(&reserved.id, header.get("title").and_then(Value::as_str).unwrap_or(""));
+        let path = paths::join(&config.cards.path, &name);
+        if !files::create(&self.workspace().at(&path), &source)? {
+            return Err(refuse!("CARD_ID_TAKEN", "there is a file `{path}` already"));
+        }
+        self.touched(&path);
+        self.parse(&path, &source)
+    }
+
+    /// Replaces a card's body; what the protocol's sections hold stays. Returns the card and the headings whose sent
+    /// text was not taken.
+    ///
+    /// # Errors
+    ///
+    /// `CARD_NOT_FOUND`, `CARD_ID_AMBIGUOUS`, `CARD_WRITE_CONFLICT`.
+    pub fn write_card(&self, id: &str, body: &str, expected: Option<&str>) -> Result<(Record, Vec<String>)> {
+        let mut held = self.hold_card(id, expected)?;
+        let (body, ignored) = replace_body(held.text.body(), body, held.text.newline());
+        held.text.set_body(&body);
+        self.finish_card(held, None).map(|record| (record, ignored))
+    }
+
+    /// Adds one stamped line to a section of a card, `Notes` by default.
+    ///
+    /// # Errors
+    ///
+    /// `CARD_NOTE_REQUIRED`, `CARD_NOT_FOUND`, `CARD_ID_AMBIGUOUS`.
+    pub fn note_card(&self, id: &str, text: &str, section: Option<&str>, actor: &str) -> Result<Record> {
+        if text.trim().is_empty() {
+            return Err(BoardError::new("CARD_NOTE_REQUIRED", "a note needs text"));
+        }
+        let mut held = self.hold_card(id, None)?;
+        let line = self.note_line(actor, text, held.text.newline());
+        let heading = heading(section);
+        let body = append(held.text.body(), &heading, &line, held.text.newline());
+        held.text.set_body(&body);
+        self.finish_card(held, None)
+    }
+
+    /// `- <stamp> <actor> — <text>`; further lines are indented, so that they stay in the item.
+    pub(crate) fn note_line(&self, actor: &str, text: &str, newline: &str) -> String {
+        let text: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
+        format!("- {} {actor} — {}", moment::stamp(self.workspace().now()), text.join(&format!("{newline}  ")))
+    }
+
+    /// Adds a line to the trail, unless the project keeps none.
+    fn trail(&self, held: &mut Held, actor: &str, event: &str) {
+        if self.config().cards.activity_trail {
+            let actor = if actor.is_empty() { "unknown" } else { actor };
+            let line = format!("- {} {actor} · {event}", moment::stamp(self.workspace().now()));
+            let body = append(held.text.body(), ACTIVITY, &line, held.text.newline());
+            held.text.set_body(&body);
+        }
+    }
+
+    /// Writes a card back, with today's date; to another folder when it moves.
+    fn finish_card(&self, mut held: Held, folder: Option<&str>) -> Result<Record> {
+        held.text.set("updated", &json!(self.today()))?;
+        let path = folder.map(|folder| paths::join(folder, paths::name(&held.place.path)));
+        let record = self.put(&held, path.as_deref())?;
+        let shown = ["status", "title", "claimed_by", "claimed_at", "scope"];
+        if shown.iter().any(|key| held.record.fields.get(*key) != record.fields.get(*key)) {
+            activity::update(self.workspace(), &record);
+        }
+        Ok(record)
+    }
+
+    /// Refuses to write into a module that is switched off.
+    pub(crate) fn module_enabled(&self, enabled: bool, module: &str) -> Result<()> {
+        if enabled {
+            return Ok(());
+        }
+        Err(refuse!("MODULE_DISABLED", "`{module}` is switched off in this workspace")
+            .with(json!({ "module": module })))
+    }
+}
+
+/// The heading of a section, `## Notes` by default.
+pub(crate) fn heading(section: Option<&str>) -> String {
+    let name = given(section).unwrap_or("Notes");
+    let name = name.trim_start_matches('#').split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("## {}", if name.is_empty() { "Notes" } else { &name })
+}
+
+/// A card's file name.
+pub(crate) fn file_name(id: &str, title: &str) -> String {
+    format!("{id}-{}.md", paths::slug(title, 50, "card"))
+}

@@ -1,0 +1,56 @@
+//! Work records that live in a repository as text files, for people and agents.
+//!
+//! Here: [`Workspace`], a folder and its configuration read as data; [`Board`], every operation on cards, documents,
+//! changelog and memory; the index with references and search; the doctor; hooks and the claim board; generated files.
+//!
+//! Not here: the protocol (`mcp`), the command line, and anything that is not a file of the workspace.
+
+mod activity;
+mod actor;
+mod allocate;
+mod baseline;
+mod board;
+mod cards;
+mod changelog;
+mod config;
+mod context;
+mod docs;
+mod doctor;
+mod error;
+mod files;
+mod front_matter;
+mod generated;
+mod git;
+pub mod hooks;
+mod index;
+mod init;
+mod list;
+mod literal;
+mod locks;
+mod markdown;
+mod memory;
+mod moment;
+mod next;
+mod paths;
+mod record;
+mod repair;
+mod search;
+mod surface;
+pub mod vocabulary;
+mod workspace;
+
+pub use actor::{Actor, Surroundings, short_session};
+pub use board::{Board, Fields};
+pub use cards::{Claim, Forced, Proof, VerifyRun};
+pub use config::Config;
+pub use context::Bundle;
+pub use docs::NewDoc;
+pub use doctor::{Checks, Report};
+pub use error::{BoardError, ErrorKind, Result};
+pub use generated::FileReport;
+pub use index::Index;
+pub use init::{InitOptions, init};
+pub use list::{CardFilter, ChangeFilter, DocFilter, MemoryFilter, Page, SearchQuery};
+pub use record::{Kind, Record, Unreadable};
+pub use vocabulary::Collection;
+pub use workspace::Workspace;

@@ -1,0 +1,370 @@
+//! Finds jobs: the project's, the built-in ones, and those of further folders, in this order.
+//!
+//! A file is read again only when its size, time or identity changed, so that a list of a hundred jobs costs a hundred
+//! looks at a file's facts. Session jobs lie with their session and are found through [`Catalog::load`].
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::builtin;
+use crate::job::{self, JOB_FILE, Job, LoadError};
+use crate::names;
+
+/// Entries of a folder that are looked at.
+const MOST_FOLDERS: usize = 10_000;
+
+/// Files whose reading is kept.
+const MOST_KEPT: usize = 4_096;
+
+/// A job with where it was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The folder's name, by which it is started.
+    pub folder: String,
+    /// Its absolute folder.
+    pub path: PathBuf,
+    /// What it holds.
+    pub job: Arc<Job>,
+    /// Whether it is one of ours.
+    pub built_in: bool,
+}
+
+/// A job that cannot be used.
+#[derive(Debug, Clone)]
+pub struct Broken {
+    /// The folder's name.
+    pub folder: String,
+    /// Its absolute folder.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub error: Arc<LoadError>,
+}
+
+impl Broken {
+    /// Says how to mend it.
+    #[must_use]
+    pub fn suggestion(&self) -> String {
+        let file = self.path.join(JOB_FILE);
+        let file = file.display();
+        match self.error.as_ref() {
+            LoadError::Yaml { .. } => format!("Correct the YAML of `{file}` at the place named above."),
+            LoadError::Empty(_) | LoadError::NotAMapping { .. } => {
+                format!("Write a job into `{file}`: a mapping with name, summary, step_arguments and workflows.")
+            }
+            LoadError::Format { .. } => format!("Correct each of these places in `{file}`."),
+            LoadError::NoFolder(_) | LoadError::NotAFolder(_) | LoadError::NoFile(_) | LoadError::File(_) => {
+                format!("Make sure that `{file}` is a readable UTF-8 text file.")
+            }
+        }
+    }
+}
+
+/// What a look at all folders gave.
+#[derive(Debug, Clone, Default)]
+pub struct Listing {
+    /// Usable jobs, in the order of discovery.
+    pub jobs: Vec<Found>,
+    /// The others.
+    pub broken: Vec<Broken>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    modified: Option<std::time::SystemTime>,
+    identity: (u64, u64),
+}
+
+type Reading = Result<Arc<Job>, Arc<LoadError>>;
+
+/// Reads jobs, and keeps what it read.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    kept: Mutex<HashMap<PathBuf, (Stamp, Reading)>>,
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let facts = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt;
+        // The change time moves also when a file is replaced by one of the same size and time.
+        (facts.ino(), facts.ctime_nsec().unsigned_abs() ^ facts.ctime().unsigned_abs().rotate_left(32))
+    };
+    #[cfg(not(unix))]
+    let identity = (0, 0);
+    Some(Stamp { bytes: facts.len(), modified: facts.modified().ok(), identity })
+}
+
+impl Catalog {
+    /// Reads the job in a folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`job::load`].
+    pub fn load(&self, folder: &Path) -> Reading {
+        let now = stamp(&folder.join(JOB_FILE));
+        if let Some(now) = &now {
+            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((then, reading)) = kept.get(folder)
+                && then == now
+            {
+                return reading.clone();
+            }
+        }
+        // Two calls may read the same file at once; both get the same.
+        let reading = job::load(folder).map(Arc::new).map_err(Arc::new);
+        if let Some(now) = now {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() >= MOST_KEPT {
+                kept.clear();
+            }
+            kept.insert(folder.to_owned(), (now, reading.clone()));
+        }
+        reading
+    }
+
+    /// Lists every job. `built_in` is where built-in ones would lie.
+    #[must_use]
+    pub fn list(&self, project: &Path, built_in: &Path, further: &[PathBuf]) -> Listing {
+        let mut listing = Listing::default();
+        let mut taken = HashSet::new();
+        self.list_folder(project, &mut taken, &mut listing);
+        for one in builtin::jobs() {
+            if taken.insert(one.name.to_owned()) {
+                listing.jobs.push(Found {
+                    folder: one.name.to_owned(),
+                    path: built_in.join(one.name),
+                    job: Arc::clone(&one.job),
+                    built_in: true,
+                });
+            }
+        }
+        for folder in further {
+            self.list_folder(folder, &mut taken, &mut listing);
+        }
+        listing
+    }
+
+    fn list_folder(&self, folder: &Path, taken: &mut HashSet<String>, listing: &mut Listing) {
+        for name in subfolders(folder) {
+            let path = folder.join(&name);
+            if taken.contains(&name) || !path.join(JOB_FILE).exists() {
+                continue;
+            }
+            match self.load(&path) {
+                Ok(job) => {
+                    taken.insert(name.clone());
+                    listing.jobs.push(Found { folder: name, path, job, built_in: false });
+                }
+                Err(error) => listing.broken.push(Broken { folder: name, path, error }),
+            }
+        }
+    }
+
+    /// Finds a job by the name of its folder, else by the name inside. The first that can be used counts, as in the
+    /// list; a broken one is named only when no other has its name.
+    ///
+    /// # Errors
+    ///
+    /// The broken job of that name. `Ok(None)`: there is none.
+    pub fn find(
+        &self,
+        name: &str,
+        project: &Path,
+        built_in: &Path,
+        further: &[PathBuf],
+    ) -> Result<Option<Found>, Broken> {
+        if names::check("job_name", name).is_err() {
+            return Ok(None);
+        }
+        let mut broken = None;
+        let mut look = |folder: &Path| {
+            let path = folder.join(name);
+            if !path.join(JOB_FILE).exists() {
+                return None;
+            }
+            match self.load(&path) {
+                Ok(job) => Some(Found { folder: name.to_owned(), path, job, built_in: false }),
+                Err(error) => {
+                    broken.get_or_insert(Broken { folder: name.to_owned(), path, error });
+                    None
+                }
+            }
+        };
+        let found = look(project)
+            .or_else(|| {
+                let one = builtin::jobs().iter().find(|one| one.name == name)?;
+                let path = built_in.join(one.name);
+                Some(Found { folder: name.to_owned(), path, job: Arc::clone(&one.job), built_in: true })
+            })
+            .or_else(|| further.iter().find_map(|folder| look(folder)));
+        if found.is_some() {
+            return Ok(found);
+        }
+        if let Some(broken) = broken {
+            return Err(broken);
+        }
+        Ok(self.list(project, built_in, further).jobs.into_iter().find(|found| found.job.name == name))
+    }
+}
+
+/// Lists the folders in a folder by name; links to folders count.
+pub(crate) fn subfolders(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .take(MOST_FOLDERS)
+        .filter(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
+            Ok(kind) => kind.is_dir(),
+            Err(_) => false,
+        })
+        // A name that is no Unicode could not be said in a call.
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// Reads a list of folders as environment variables hold it: split at `:`, blanks trimmed, empty entries left out.
+/// Relative ones are taken from the root.
+#[must_use]
+pub fn folder_list(text: Option<&str>, root: &Path) -> Vec<PathBuf> {
+    text.unwrap_or_default()
+        .split(':')
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty())
+        .map(|entry| root.join(entry))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "name: solo\nsummary: s\nstep_arguments: []\nworkflows:\n  main:\n    summary: s\n    steps:\n      - name: think\n        instructions: Think.\n";
+
+    struct Ground {
+        _folder: tempfile::TempDir,
+        root: PathBuf,
+        catalog: Catalog,
+    }
+
+    impl Ground {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            let root = folder.path().to_owned();
+            Self { _folder: folder, root, catalog: Catalog::default() }
+        }
+
+        fn put(&self, place: &str, text: &str) {
+            let path = self.root.join(place).join(JOB_FILE);
+            crate::files::write(&path, text.as_bytes()).expect("written");
+        }
+
+        fn list(&self, further: &str) -> Listing {
+            let further = folder_list(Some(further), &self.root);
+            self.catalog.list(&self.root.join("jobs"), &self.root.join("built"), &further)
+        }
+
+        fn find(&self, name: &str, further: &str) -> Result<Option<Found>, Broken> {
+            let further = folder_list(Some(further), &self.root);
+            self.catalog.find(name, &self.root.join("jobs"), &self.root.join("built"), &further)
+        }
+    }
+
+    fn own(listing: &Listing) -> Vec<&str> {
+        listing.jobs.iter().filter(|found| !found.built_in).map(|found| found.folder.as_str()).collect()
+    }
+
+    #[test]
+    fn no_folder_means_built_in_jobs_only() {
+        let ground = Ground::new();
+        let listing = ground.list("");
+        assert!(own(&listing).is_empty() && listing.broken.is_empty());
+        assert!(listing.jobs.iter().any(|found| found.folder == "deepplan"));
+    }
+
+    #[test]
+    fn the_first_folder_of_a_name_counts_and_odd_entries_are_left_out() {
+        let ground = Ground::new();
+        ground.put("jobs/solo", GOOD);
+        ground.put("more/solo", GOOD);
+        ground.put("more/other", GOOD);
+        fs::write(ground.root.join("jobs/plain"), "x").expect("written");
+        fs::create_dir_all(ground.root.join("jobs/empty")).expect("made");
+        let listing = ground.list(" more : : nowhere :jobs/plain");
+        assert_eq!(own(&listing), ["solo", "other"]);
+        assert!(listing.jobs[0].path.starts_with(ground.root.join("jobs")));
+        assert!(listing.broken.is_empty());
+    }
+
+    #[test]
+    fn a_broken_job_does_not_hide_a_good_one() {
+        let ground = Ground::new();
+        ground.put("jobs/solo", "name: [");
+        ground.put("more/solo", GOOD);
+        let listing = ground.list("more");
+        assert_eq!((own(&listing).len(), listing.broken.len()), (1, 1));
+        let found = ground.find("solo", "more").expect("usable").expect("there");
+        assert!(found.path.starts_with(ground.root.join("more")));
+        let broken = ground.find("solo", "").expect_err("broken");
+        assert!(broken.suggestion().contains("job.yml"));
+    }
+
+    #[test]
+    fn two_bad_jobs_and_a_good_one_are_two_errors_and_one_job() {
+        let ground = Ground::new();
+        ground.put("jobs/a", "name: [");
+        ground.put("jobs/b", "name: b");
+        ground.put("jobs/solo", GOOD);
+        let listing = ground.list("");
+        assert_eq!((own(&listing), listing.broken.len()), (vec!["solo"], 2));
+    }
+
+    #[test]
+    fn the_same_job_broken_twice_is_two_errors() {
+        let ground = Ground::new();
+        ground.put("jobs/solo", "- list");
+        ground.put("more/solo", "");
+        assert_eq!(ground.list("more").broken.len(), 2);
+    }
+
+    #[test]
+    fn a_project_job_replaces_a_built_in_one() {
+        let ground = Ground::new();
+        ground.put("jobs/deepplan", GOOD);
+        let listing = ground.list("");
+        let found: Vec<_> = listing.jobs.iter().filter(|found| found.folder == "deepplan").collect();
+        assert_eq!(found.len(), 1);
+        assert!(!found[0].built_in);
+    }
+
+    #[test]
+    fn both_names_find_a_job_and_no_path_does() {
+        let ground = Ground::new();
+        ground.put("jobs/folder_name", GOOD);
+        assert!(ground.find("folder_name", "").expect("usable").is_some());
+        assert_eq!(ground.find("solo", "").expect("usable").map(|found| found.folder), Some("folder_name".into()));
+        ground.put("outside", GOOD);
+        for name in ["../outside", "", ".", "..", "a/b", "folder_name/"] {
+            assert!(ground.find(name, "").expect("usable").is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_changed_file_is_read_again_and_an_unchanged_one_is_not() {
+        let ground = Ground::new();
+        ground.put("jobs/solo", GOOD);
+        let first = ground.find("solo", "").expect("usable").expect("there").job;
+        let again = ground.find("solo", "").expect("usable").expect("there").job;
+        assert!(Arc::ptr_eq(&first, &again));
+        // The same length, so that only time and identity tell.
+        ground.put("jobs/solo", &GOOD.replace("Think.", "Draw!."));
+        let changed = ground.find("solo", "").expect("usable").expect("there").job;
+        assert!(!Arc::ptr_eq(&first, &changed));
+    }
+}

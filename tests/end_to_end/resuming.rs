@@ -1,0 +1,188 @@
+//! Runs that are taken up again when something went wrong: owners that die, people who answer at once, folders that move.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use process::proc_info;
+use process::tree::{self, Signal};
+use serde_json::{Value, json};
+use workflow_code_tests::{Client, ClientOptions, Environment, Finished, executable};
+
+use crate::fixtures;
+
+/// Writes a project with one script.
+fn script(environment: &Environment, source: &str) -> String {
+    let path = fixtures::project(environment, json!({ "main": "./main.workflow.ts" }), &[("main.workflow.ts", source)]);
+    path.to_string_lossy().into_owned()
+}
+
+fn run(environment: &Environment, arguments: &[&str]) -> Finished {
+    environment.run(arguments).unwrap()
+}
+
+fn history(environment: &Environment) -> String {
+    environment.home().join(".workflow-code").to_string_lossy().into_owned()
+}
+
+/// Takes a run up with these options.
+fn resume(environment: &Environment, run_id: &str, options: &[&str]) -> Finished {
+    let data = history(environment);
+    let arguments: Vec<&str> =
+        ["runs", "resume", run_id, "--data-dir", &data].into_iter().chain(options.iter().copied()).collect();
+    run(environment, &arguments)
+}
+
+fn newest(environment: &Environment) -> String {
+    let listed = run(environment, &["runs", "list", "--json", "--data-dir", &history(environment)]).json();
+    listed[0]["runId"].as_str().unwrap().to_owned()
+}
+
+fn effects(path: &Path) -> usize {
+    std::fs::read_to_string(path).map_or(0, |text| text.lines().count())
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !done() {
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// Starts a command, waits for its program's next effect, and kills it without a word.
+fn killed_after_an_effect(environment: &Environment, arguments: &[&str], effect: &Path) {
+    let before = effects(effect);
+    let mut child = environment.start(executable(), arguments).unwrap();
+    until("the program has begun", || effects(effect) > before);
+    tree::signal(proc_info::facts(child.id()).unwrap(), Signal::Kill);
+    child.wait().unwrap();
+    environment.assert_nothing_left();
+}
+
+/// A program that does its work and then goes on for as long as there is a file `block`.
+const PROGRAM: &str = "export default async (input, flow) => {\n\
+     try { await flow.exec('/bin/sh', ['-c', 'echo done >> effect; while [ -e block ]; do sleep 0.02; done']); }\n\
+     catch (error) { return error.code; }\n\
+     return 'ran';\n};\n";
+
+#[test]
+fn a_program_that_may_have_run_is_run_again_only_with_leave_for_this_very_time() {
+    let environment = fixtures::environment();
+    let folder = script(&environment, PROGRAM);
+    let (effect, block) = (Path::new(&folder).join("effect"), Path::new(&folder).join("block"));
+    for leave in ["--deny", "--approve"] {
+        std::fs::write(&block, "").unwrap();
+        killed_after_an_effect(&environment, &["run", "--allow-exec", "*", &folder, "main"], &effect);
+        let id = newest(&environment);
+        let done = effects(&effect);
+        let asked = resume(&environment, &id, &[]).json();
+        assert_eq!(asked["status"], "interaction_required", "{asked}");
+        assert_eq!(effects(&effect), done, "not run again unasked");
+        if leave == "--deny" {
+            std::fs::remove_file(&block).unwrap();
+            let refused = resume(&environment, &id, &[leave]);
+            assert_eq!(refused.json()["output"], "approval_denied", "{}{}", refused.stdout, refused.stderr);
+            assert_eq!(effects(&effect), done);
+            continue;
+        }
+        // Leave was given and used, and the program may have run again: that leave does not hold a third time.
+        let data = history(&environment);
+        killed_after_an_effect(&environment, &["runs", "resume", &id, "--data-dir", &data, leave], &effect);
+        std::fs::remove_file(&block).unwrap();
+        let again = resume(&environment, &id, &[]).json();
+        assert_eq!((&again["status"], effects(&effect)), (&json!("interaction_required"), done + 1), "{again}");
+        let ran = resume(&environment, &id, &[leave]);
+        assert_eq!((&ran.json()["output"], effects(&effect)), (&json!("ran"), done + 2), "{}", ran.stderr);
+    }
+    environment.assert_nothing_left();
+}
+
+const TWO_FORMS: &str = "export default async (input, flow) => {\n\
+     const ask = (title, type) => flow.form({ title, fields: { it: { type, required: true } } });\n\
+     const first = await ask('First', 'secret');\n\
+     const second = await ask('Second', 'string');\n\
+     console.log('it was ' + first.it);\n\
+     return first.it + ' ' + second.it;\n};\n";
+
+#[test]
+fn a_secret_answer_stays_masked_however_often_the_run_is_taken_up() {
+    let environment = fixtures::environment();
+    let folder = script(&environment, TWO_FORMS);
+    let begun = run(&environment, &["run", &folder, "main"]).json();
+    let id = begun["runId"].as_str().unwrap();
+    let second = resume(&environment, id, &["--answer-json", r#"{"it": "hush-hush-5678"}"#]).json();
+    assert_eq!(second["pending"]["title"], "Second", "{second}");
+    let done = resume(&environment, id, &["--answer-json", r#"{"it": "end"}"#]);
+    assert_eq!(done.json()["output"], "••• end", "{}", done.stderr);
+    let data = history(&environment);
+    let shown = run(&environment, &["runs", "show", id, "--json", "--data-dir", &data]);
+    assert_eq!(shown.json()["stdout"], "it was •••\n");
+    let found = environment.run_program("grep", &["-rlF", "hush-hush-5678", &data], b"").unwrap();
+    assert_eq!(found.stdout, "", "nothing of it is kept once the run has ended");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn of_two_who_answer_at_once_both_come_to_the_next_question() {
+    let environment = fixtures::environment();
+    let folder = script(&environment, TWO_FORMS);
+    let begun = run(&environment, &["run", &folder, "main"]).json();
+    let id = begun["runId"].as_str().unwrap();
+    let answers = [r#"{"it": "answer-of-one"}"#, r#"{"it": "answer-of-two"}"#];
+    let both: Vec<Value> = std::thread::scope(|scope| {
+        let started: Vec<_> = answers
+            .iter()
+            .map(|answer| scope.spawn(|| resume(&environment, id, &["--answer-json", answer]).json()))
+            .collect();
+        started.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    for result in &both {
+        assert_eq!(result["pending"]["title"], "Second", "{result}");
+    }
+    let data = history(&environment);
+    let shown = run(&environment, &["runs", "show", id, "--json", "--data-dir", &data]).json();
+    assert_eq!(shown["interactions"].as_array().unwrap().len(), 2, "one first question, and one second: {shown}");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn an_answer_to_a_run_whose_launcher_has_just_died_is_used() {
+    let environment = fixtures::environment();
+    let folder = script(&environment, TWO_FORMS.replace("'secret'", "'string'").as_str());
+    let options = ClientOptions {
+        capabilities: json!({ "elicitation": {} }),
+        answers: vec![Value::Null],
+        ..ClientOptions::default()
+    };
+    let mut client = Client::start(&environment, &["mcp", &folder], options);
+    client.ask("tools/call", json!({ "name": "main", "arguments": {} }));
+    assert!(client.until(Duration::from_secs(30), |client| !client.elicited.is_empty()));
+    let id = newest(&environment);
+    client.kill();
+    let second = resume(&environment, &id, &["--answer-json", r#"{"it": "one"}"#]).json();
+    assert_eq!(second["pending"]["title"], "Second", "{second}");
+    let done = resume(&environment, &id, &["--answer-json", r#"{"it": "two"}"#]).json();
+    assert_eq!((&done["runId"], &done["output"]), (&json!(id), &json!("one two")), "{done}");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_run_goes_on_after_its_project_has_moved() {
+    let environment = fixtures::environment();
+    let folder = script(&environment, TWO_FORMS.replace("'secret'", "'string'").as_str());
+    let added = run(&environment, &["projects", "add", &folder, "--json"]).json();
+    let project = added[0]["projectId"].as_str().unwrap();
+    let begun = run(&environment, &["run", project, "main"]).json();
+    let id = begun["runId"].as_str().unwrap();
+    let moved = environment.home().join("elsewhere");
+    std::fs::rename(&folder, &moved).unwrap();
+    let moved = moved.to_string_lossy().into_owned();
+    let lost = run(&environment, &["runs", "resume", id, "--answer-json", r#"{"it": "one"}"#]);
+    assert_eq!(lost.code, 3, "{}{}", lost.stdout, lost.stderr);
+    run(&environment, &["projects", "add", &moved]);
+    let second = run(&environment, &["runs", "resume", id, "--answer-json", r#"{"it": "one"}"#]).json();
+    assert_eq!(second["pending"]["title"], "Second", "{second}");
+    let done = run(&environment, &["runs", "resume", id, "--answer-json", r#"{"it": "two"}"#]).json();
+    assert_eq!(done["output"], "one two", "{done}");
+    environment.assert_nothing_left();
+}

@@ -1,0 +1,339 @@
+//! Runs that wait for a person: what the recorded cases do not show.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use workflow_code_tests::{Client, ClientOptions, Environment, Finished};
+
+use crate::fixtures::{LEGACY, MODERN, environment, project_at, write};
+
+const PARENT: &str = "11111111-1111-4111-8111-111111111111";
+const CHILD: &str = "22222222-2222-4222-8222-222222222222";
+
+/// A client that can show forms, and what it answers.
+fn with_forms(opening: workflow_code_tests::Opening, answers: Vec<Value>) -> ClientOptions {
+    ClientOptions { opening, capabilities: json!({ "elicitation": { "form": {} } }), answers }
+}
+
+/// A project whose `main` is this source.
+fn script(environment: &Environment, source: &str) -> String {
+    let root = project_at(
+        environment,
+        "project",
+        PARENT,
+        json!({ "main": "./main.workflow.ts" }),
+        &[("main.workflow.ts", source)],
+    );
+    root.to_string_lossy().into_owned()
+}
+
+/// Two projects that declare each other; the other one's `ask` asks for a word.
+fn family(environment: &Environment, source: &str) -> (String, String) {
+    let main = script(environment, source);
+    let declared = json!({
+        "name": "parent", "id": PARENT, "projectType": "workflow",
+        "workflow": {
+            "entrypoints": { "main": "./main.workflow.ts" },
+            "relatedProjects": { "style": { "id": CHILD } },
+        },
+    });
+    write(environment, "project/package.json", &declared.to_string());
+    let other = json!({
+        "name": "child", "id": CHILD, "projectType": "workflow",
+        "workflow": {
+            "entrypoints": { "ask": "./ask.workflow.ts" },
+            "relatedProjects": { "parent": { "id": PARENT } },
+        },
+    });
+    write(environment, "child/package.json", &other.to_string());
+    let ask = "export default async (input, flow) => {\n\
+        const { word } = await flow.form({ title: 'Child', fields: { word: { type: 'string', required: true } } });\n\
+        return word + '!';\n};\n";
+    write(environment, "child/ask.workflow.ts", ask);
+    (main, environment.home().join("child").to_string_lossy().into_owned())
+}
+
+fn run(environment: &Environment, arguments: &[&str]) -> Finished {
+    environment.run(arguments).expect("the command runs")
+}
+
+fn history(environment: &Environment) -> String {
+    environment.home().join(".workflow-code").to_string_lossy().into_owned()
+}
+
+/// The newest run of an entrypoint.
+fn newest(environment: &Environment, entrypoint: &str) -> Value {
+    let listed = run(environment, &["runs", "list", "--json", "--data-dir", &history(environment)]).json();
+    let all = listed.as_array().expect("a list").clone();
+    all.into_iter().find(|one| one["entrypointId"] == entrypoint).expect("it was recorded")
+}
+
+fn id(run: &Value) -> &str {
+    run["runId"].as_str().expect("an id")
+}
+
+fn effects(path: &Path) -> usize {
+    std::fs::read_to_string(path).map_or(0, |text| text.lines().count())
+}
+
+#[test]
+fn a_related_run_that_asks_is_answered_through_its_parent() {
+    let environment = environment();
+    let (main, child) = family(
+        &environment,
+        "export default async (input, flow) => ({ said: await flow.related('style').run('ask', {}) });",
+    );
+    let bound = format!("style={child}");
+    let begun = run(&environment, &["run", &main, "main", "--related-project", &bound]);
+    assert_eq!(begun.code, 1, "{}", begun.stderr);
+    let begun = begun.json();
+    let asking = newest(&environment, "ask");
+    assert_eq!(begun["pending"]["childRunId"], asking["runId"]);
+    assert_eq!(asking["status"], "waiting_for_input");
+    assert_eq!(asking["parentRunId"], begun["runId"]);
+    let data = history(&environment);
+    let done =
+        run(&environment, &["runs", "resume", id(&begun), "--answer-json", r#"{"word": "yes"}"#, "--data-dir", &data]);
+    assert_eq!(done.json()["output"], json!({ "said": "yes!" }), "{}{}", done.stdout, done.stderr);
+    assert_eq!(newest(&environment, "ask")["status"], "success");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_related_run_that_is_answered_itself_lets_its_parent_go_on() {
+    let environment = environment();
+    let (main, child) = family(
+        &environment,
+        "export default async (input, flow) => ({ said: await flow.related('style').run('ask', {}) });",
+    );
+    let bound = format!("style={child}");
+    let begun = run(&environment, &["run", &main, "main", "--related-project", &bound]).json();
+    let data = history(&environment);
+    let asking = newest(&environment, "ask");
+    let own =
+        run(&environment, &["runs", "resume", id(&asking), "--answer-json", r#"{"word": "own"}"#, "--data-dir", &data]);
+    assert_eq!(own.json()["output"], "own!", "{}", own.stderr);
+    let done = run(&environment, &["runs", "resume", id(&begun), "--data-dir", &data]);
+    assert_eq!(done.json()["output"], json!({ "said": "own!" }), "{}{}", done.stdout, done.stderr);
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_related_run_s_form_reaches_the_client_of_the_parent() {
+    let environment = environment();
+    let (main, child) = family(
+        &environment,
+        "export default async (input, flow) => ({ said: await flow.related('style').run('ask', {}) });",
+    );
+    let arguments = ["mcp".to_owned(), main, "--related-project".to_owned(), format!("style={child}")];
+    let answers = vec![json!({ "action": "accept", "content": { "word": "client" } })];
+    let mut client = Client::start(&environment, &arguments, with_forms(LEGACY, answers));
+    let result = client.call("main", json!({})).result();
+    assert_eq!(result["structuredContent"]["output"], json!({ "said": "client!" }), "{result}");
+    assert_eq!(client.elicited.len(), 1);
+    client.finish();
+    environment.assert_nothing_left();
+}
+
+const EXEC: &str = "export default async (input, flow) => {\n\
+    const done = await flow.exec('sh', ['-c', 'echo once >> effect; echo said']);\n\
+    return { code: done.exitCode, out: done.stdout };\n};\n";
+
+#[test]
+fn a_program_runs_when_a_person_gives_leave_and_only_then() {
+    let environment = environment();
+    let main = script(&environment, EXEC);
+    let effect = Path::new(&main).join("effect");
+    let answers = vec![json!({ "action": "accept", "content": { "approve": true } }), json!({ "action": "decline" })];
+    let mut client = Client::start(&environment, &["mcp".to_owned(), main], with_forms(LEGACY, answers));
+    let allowed = client.call("main", json!({})).result();
+    assert_eq!(allowed["structuredContent"]["output"], json!({ "code": 0, "out": "said\n" }), "{allowed}");
+    let message = client.elicited[0]["message"].as_str().expect("a message");
+    assert!(message.contains(r#""sh" "-c" "echo once >> effect; echo said""#), "{message}");
+    let refused = client.call("main", json!({})).result();
+    assert_eq!(refused["structuredContent"]["error"]["code"], "approval_denied", "{refused}");
+    assert_eq!(effects(&effect), 1);
+    client.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_program_that_the_command_line_allows_is_not_asked_about() {
+    let environment = environment();
+    let main = script(&environment, EXEC);
+    let done = run(&environment, &["run", &main, "main", "--allow-exec", "*"]);
+    assert_eq!(done.json()["output"]["code"], 0, "{}{}", done.stdout, done.stderr);
+    let other = run(&environment, &["run", &main, "main", "--allow-exec", "git *"]);
+    assert_eq!(other.json()["status"], "interaction_required");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn an_edited_project_does_not_change_a_run_that_waits() {
+    let environment = environment();
+    let source = |word: &str| {
+        format!(
+            "export default async (input, flow) => {{\n\
+             const {{ name }} = await flow.form({{ title: 'T', fields: {{ name: {{ type: 'string', required: true }} }} }});\n\
+             return '{word} ' + name;\n}};\n"
+        )
+    };
+    let main = script(&environment, &source("before"));
+    let begun = run(&environment, &["run", &main, "main"]).json();
+    write(&environment, "project/main.workflow.ts", &source("after"));
+    let data = history(&environment);
+    let answered =
+        run(&environment, &["runs", "resume", id(&begun), "--answer-json", r#"{"name": "Ada"}"#, "--data-dir", &data]);
+    assert_eq!(answered.json()["output"], "before Ada", "{}", answered.stderr);
+    let again = run(&environment, &["runs", "resume", id(&begun), "--restart", "--data-dir", &data]).json();
+    assert_eq!(again["status"], "interaction_required");
+    assert_ne!(again["runId"], begun["runId"]);
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_secret_answer_is_used_and_kept_nowhere() {
+    let environment = environment();
+    let main = script(
+        &environment,
+        "export default async (input, flow) => {\n\
+         const { key } = await flow.form({ title: 'Key', fields: { key: { type: 'secret', required: true } } });\n\
+         console.log('it is ' + key);\n\
+         return { length: key.length, leak: key };\n};\n",
+    );
+    let begun = run(&environment, &["run", &main, "main"]).json();
+    let data = history(&environment);
+    let done = run(
+        &environment,
+        &["runs", "resume", id(&begun), "--answer-json", r#"{"key": "hush-hush-5678"}"#, "--data-dir", &data],
+    );
+    assert_eq!(done.json()["output"], json!({ "length": 14, "leak": "•••" }), "{}", done.stderr);
+    let shown = run(&environment, &["runs", "show", id(&begun), "--json", "--data-dir", &data]).json();
+    assert_eq!(shown["interactions"][0]["answer"], json!({ "key": "•••" }));
+    assert_eq!(shown["stdout"], "it is •••\n");
+    let found = environment.run_program("grep", &["-rlF", "hush-hush-5678", &data], b"").expect("grep runs");
+    assert_eq!(found.stdout, "");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn an_answer_that_never_fits_ends_the_asking_and_keeps_the_run() {
+    let environment = environment();
+    let main = script(
+        &environment,
+        "export default async (input, flow) => (await flow.form({ title: 'T', fields: { n: { type: 'integer', minimum: 1, required: true } } })).n;",
+    );
+    for opening in [LEGACY, MODERN] {
+        let wrong = vec![json!({ "action": "accept", "content": { "n": 0 } }); 5];
+        let mut client =
+            Client::start(&environment, &["mcp".to_owned(), main.clone()], with_forms(opening, wrong.clone()));
+        let mut result = client.call("main", json!({})).result();
+        let mut rounds = 0;
+        while result["resultType"] == "input_required" {
+            rounds += 1;
+            assert!(rounds <= 5, "{result}");
+            let key =
+                result["inputRequests"].as_object().and_then(|asks| asks.keys().next()).expect("a question").clone();
+            let retry = json!({
+                "name": "main", "arguments": {}, "requestState": result["requestState"],
+                "inputResponses": { key: wrong[0].clone() },
+            });
+            result = client.request("tools/call", retry).result();
+        }
+        let content = &result["structuredContent"];
+        assert_eq!(content["error"]["code"], "interaction_invalid", "{result}");
+        assert_eq!(content["status"], "interaction_required");
+        client.finish();
+        let data = history(&environment);
+        let done =
+            run(&environment, &["runs", "resume", id(content), "--answer-json", r#"{"n": 3}"#, "--data-dir", &data]);
+        assert_eq!(done.json()["output"], 3, "{}", done.stderr);
+    }
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn an_answer_from_the_terminal_reaches_the_call_that_waits() {
+    let environment = environment();
+    let main = script(
+        &environment,
+        "export default async (input, flow) => (await flow.form({ title: 'T', fields: { word: { type: 'string', required: true } } })).word;",
+    );
+    // The client shows the form and never answers it.
+    let mut client = Client::start(&environment, &["mcp".to_owned(), main], with_forms(LEGACY, vec![Value::Null]));
+    let call = client.ask("tools/call", json!({ "name": "main", "arguments": {} }));
+    assert!(client.until(std::time::Duration::from_secs(20), |client| !client.elicited.is_empty()));
+    let waiting = newest(&environment, "main");
+    assert_eq!(waiting["status"], "waiting_for_input");
+    let data = history(&environment);
+    let done = run(
+        &environment,
+        &["runs", "resume", id(&waiting), "--answer-json", r#"{"word": "there"}"#, "--data-dir", &data],
+    );
+    assert_eq!(done.json()["output"], "there", "{}", done.stderr);
+    let result = client.wait(&call).result();
+    assert_eq!(result["structuredContent"]["output"], "there");
+    assert_eq!(result["structuredContent"]["runId"], waiting["runId"]);
+    let withdrawn = |client: &Client| client.notifications.iter().any(|one| one["method"] == "notifications/cancelled");
+    assert!(client.until(std::time::Duration::from_secs(5), withdrawn), "the form stays open");
+    client.finish();
+    environment.assert_nothing_left();
+}
+
+/// Answers every request on a port of this machine, `/elsewhere` with a redirect to another host.
+fn server() -> (u16, std::sync::mpsc::Receiver<String>) {
+    use std::io::{BufRead, BufReader, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let (sender, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
+            let first = lines.next().and_then(Result::ok).unwrap_or_default();
+            for line in lines.by_ref() {
+                if line.is_ok_and(|line| line.is_empty()) {
+                    break;
+                }
+            }
+            let answer = if first.contains("/elsewhere") {
+                "HTTP/1.1 302 Found\r\nlocation: http://example.invalid/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
+            } else {
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 8\r\nconnection: close\r\n\r\n{\"a\": 1}".to_owned()
+            };
+            let _ = stream.write_all(answer.as_bytes());
+            if sender.send(first).is_err() {
+                return;
+            }
+        }
+    });
+    (port, asked)
+}
+
+#[test]
+fn requests_go_to_the_hosts_of_the_project_and_nowhere_else() {
+    let environment = environment();
+    let (port, asked) = server();
+    let source = format!(
+        "export default async (input, flow) => {{\n\
+         const tried = async (url) => {{ try {{ return (await flow.http({{ url }})).json; }} catch (error) {{ return error.code; }} }};\n\
+         return [await tried('http://127.0.0.1:{port}/x'), await tried('http://127.0.0.1:{port}/elsewhere'),\n\
+         await tried('http://localhost:{port}/x'), await tried('file:///etc/passwd')];\n}};\n"
+    );
+    let main = script(&environment, &source);
+    let package = json!({
+        "name": "hosts", "id": PARENT, "projectType": "workflow",
+        "workflow": { "entrypoints": { "main": "./main.workflow.ts" }, "httpHosts": [format!("127.0.0.1:{port}")] },
+    });
+    write(&environment, "project/package.json", &package.to_string());
+    let done = run(&environment, &["run", &main, "main"]);
+    assert_eq!(
+        done.json()["output"],
+        json!([{ "a": 1 }, "http_host", "http_host", "invalid_argument"]),
+        "{}{}",
+        done.stdout,
+        done.stderr
+    );
+    assert_eq!(asked.try_iter().count(), 2);
+    environment.assert_nothing_left();
+}
