@@ -29,6 +29,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long a program may run when nothing limits it.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
+/// How many failures are kept with their reasons.
+const FAILURES: usize = 10;
+
 /// A program that is to be started, and where its end is awaited.
 type Wanted = (ExecJob, oneshot::Sender<Result<Executed, String>>);
 
@@ -40,6 +43,8 @@ pub(crate) struct Crew {
     waiting: HashMap<u64, oneshot::Sender<Result<Executed, String>>>,
     /// What the run's agents came to, once it is over.
     pub(crate) tally: Tally,
+    /// The first of those that failed, with the reasons.
+    pub(crate) failures: Vec<String>,
 }
 
 impl Crew {
@@ -56,7 +61,7 @@ impl Crew {
             tracing::debug!(provider = provider.name(), "the run's agents");
             Desk::new(provider, 0, GRACE, |event| tracing::debug!(?event, "agent"))
         });
-        Self { desk, strict, wanted, waiting: HashMap::new(), tally: Tally::default() }
+        Self { desk, strict, wanted, waiting: HashMap::new(), tally: Tally::default(), failures: Vec::new() }
     }
 
     /// The options of `agent()` that are honoured, when there is a provider.
@@ -111,6 +116,13 @@ impl Crew {
             let _ = ended.send(outcome);
         }
         None
+    }
+
+    /// Keeps why an agent failed, for whoever wonders about the run.
+    pub(crate) fn failed(&mut self, label: &str, reason: &str) {
+        if self.failures.len() < FAILURES {
+            self.failures.push(format!("{label} – {reason}"));
+        }
     }
 
     /// Ends all of it.

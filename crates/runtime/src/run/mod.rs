@@ -364,7 +364,7 @@ impl Drive {
                         return self.pend(running, &form, switch, commands).await;
                     }
                     Some(FromWorker::Done(outcome)) => {
-                        break LegEnd::Over(self.with_agents(judge(outcome, ending, limit), running.crew.tally));
+                        break LegEnd::Over(self.with_agents(judge(outcome, ending, limit), &running.crew));
                     }
                     Some(message) => {
                         if let FromWorker::Call(call) = &message
@@ -517,7 +517,16 @@ impl Drive {
 
     /// What a run's agents came to changes how it ended: a script that returned though every agent failed has done
     /// nothing, and the result of a script that came with the call says how many there were.
-    fn with_agents(&self, mut end: End, tally: script::Tally) -> End {
+    fn with_agents(&self, mut end: End, crew: &Crew) -> End {
+        let tally = crew.tally;
+        if end.status == RunStatus::Failed
+            && !crew.failures.is_empty()
+            && let Some(error) = &mut end.error
+        {
+            // What a script throws seldom says that an agent's failure was behind it.
+            let cause = error.cause.take().unwrap_or_else(|| error.message.clone());
+            error.cause = Some(format!("{cause}\nagents that failed:\n{}", crew.failures.join("\n")));
+        }
         if end.status != RunStatus::Success {
             return end;
         }
@@ -529,9 +538,12 @@ impl Drive {
             EntrypointSource::Script { .. }
                 if tally.agents_started > 0 && tally.agents_failed == tally.agents_started =>
             {
-                let message = format!("all {} agents of the run failed", tally.agents_started);
+                let first = crew.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
+                let message =
+                    format!("{} of {} agents of the run failed{first}", tally.agents_failed, tally.agents_started);
                 end.status = RunStatus::Failed;
-                end.error = Some(RunError::new(ErrorCode::AgentsFailed, message));
+                let error = RunError::new(ErrorCode::AgentsFailed, message.chars().take(300).collect::<String>());
+                end.error = Some(error.with_cause(crew.failures.join("\n")));
             }
             EntrypointSource::Script { .. } | EntrypointSource::Module { .. } | EntrypointSource::Command { .. } => {}
         }

@@ -584,8 +584,15 @@ impl Running {
                 self.progress(Some(finished), None, None);
             }
             Narration::Note(note) => {
-                let text = serde_json::to_string(&note).unwrap_or_default();
-                tracing::info!(run = %self.lease.run(), "{text}");
+                if note.code == "agent-failed" {
+                    self.crew.failed(note.subject.as_deref().unwrap_or_default(), &note.text);
+                }
+                let subject = note.subject.map(|subject| format!(" {subject}")).unwrap_or_default();
+                let text = format!("note: {}{subject}: {}", note.code, note.text);
+                let masked = self.store.masker().mask(&text).into_owned();
+                let _ = self.events.try_send(RunEvent::Output { error: true, text: masked });
+                self.logs.push(LogStream::Stderr, at, &format!("{text}\n"));
+                self.unrecorded = true;
             }
         }
     }
