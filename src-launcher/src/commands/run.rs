@@ -106,7 +106,12 @@ fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
     let mut parsed = project::parse_cli(&entrypoint.params, &options.parameters, &folder)
         .map_err(|faults| Failure::usage(faults.to_string()))?;
     if let Some(args) = &options.args {
-        parsed.insert("args".into(), json(args.as_bytes(), "`--args`")?);
+        // What is no JSON is text: that is what people write.
+        let value = match json(args.as_bytes(), "`--args`") {
+            Ok(value) => value,
+            Err(_) => Value::String(args.clone()),
+        };
+        parsed.insert("args".into(), value);
     }
     Ok(Value::Object(parsed))
 }

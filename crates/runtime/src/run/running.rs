@@ -14,6 +14,7 @@ use super::end::answer_value;
 use super::nodes::Nodes;
 use super::questions::{Asked, Asker, Open, form_of};
 use super::{LOG_BATCH, RunEvent, exec};
+use crate::agents::Crew;
 use crate::context::Project;
 use crate::executor::{Executor, blocking};
 use crate::host_calls::{self, HostContext};
@@ -59,6 +60,7 @@ pub(super) struct Running {
     /// Where related runs tell what happens to them.
     pub(super) news: mpsc::UnboundedSender<ChildNews>,
     pub(super) context: Surroundings,
+    pub(super) crew: Crew,
 }
 
 /// What host calls need beside the run itself.
@@ -113,7 +115,14 @@ impl Running {
                 ErrorCode::WorkerDied,
                 "Workflow Code was updated while this server ran: reconnect",
             ))),
-            FromWorker::Executed { seq, outcome } => self.executed(seq, outcome).await,
+            FromWorker::Executed { seq, outcome } => match self.crew.ended(seq, outcome) {
+                Some(outcome) => self.executed(seq, outcome).await,
+                None => Ok(()),
+            },
+            FromWorker::Tally { tally } => {
+                self.crew.tally = tally;
+                Ok(())
+            }
             FromWorker::Ready { .. } | FromWorker::Analysed(_) | FromWorker::Abandon { .. } | FromWorker::Done(_) => {
                 Ok(())
             }
@@ -140,6 +149,11 @@ impl Running {
             FromWorker::Call(call) => match call.kind {
                 CallKind::Form | CallKind::Approve => self.ask(call, results).await,
                 CallKind::Exec => self.exec(call, results).await,
+                CallKind::Agent => {
+                    self.in_flight += 1;
+                    self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
+                    Ok(())
+                }
                 CallKind::Http => self.request(call, results).await,
                 CallKind::Related => {
                     self.related(call, results);
@@ -574,8 +588,15 @@ impl Running {
                 self.progress(Some(finished), None, None);
             }
             Narration::Note(note) => {
-                let text = serde_json::to_string(&note).unwrap_or_default();
-                tracing::info!(run = %self.lease.run(), "{text}");
+                if note.code == "agent-failed" {
+                    self.crew.failed(note.subject.as_deref().unwrap_or_default(), &note.text);
+                }
+                let subject = note.subject.map(|subject| format!(" {subject}")).unwrap_or_default();
+                let text = format!("note: {}{subject}: {}", note.code, note.text);
+                let masked = self.store.masker().mask(&text).into_owned();
+                let _ = self.events.try_send(RunEvent::Output { error: true, text: masked });
+                self.logs.push(LogStream::Stderr, at, &format!("{text}\n"));
+                self.unrecorded = true;
             }
         }
     }
