@@ -100,7 +100,7 @@ impl CardFilter {
             && any(&self.priority, card.text("priority"))
             && self.parent.as_deref().is_none_or(|parent| card.text("parent") == parent)
             && self.claimed_by.as_deref().is_none_or(|by| card.text("claimed_by") == by)
-            && !(self.unclaimed && !card.text("claimed_by").is_empty())
+            && (!self.unclaimed || card.text("claimed_by").is_empty())
             && (self.tags.is_empty() || card.list("tags").iter().any(|tag| self.tags.iter().any(|one| one == tag)))
             && self.updated_since.as_deref().is_none_or(|day| card.text("updated") >= day)
             && self.axes.iter().all(|(axis, value)| card.text(axis) == value)
