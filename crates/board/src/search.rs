@@ -279,7 +279,7 @@ fn ordered(index: &Index, hits: Vec<(bool, Hit)>) -> Vec<Hit> {
             ((newest, record.title.as_str(), record.id.as_str()), hit)
         })
         .collect();
-    keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    keyed.sort_by_key(|(key, _)| *key);
     keyed.into_iter().map(|(_, hit)| hit).collect()
 }
 

@@ -61,7 +61,7 @@ impl Place {
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+        fs::read_to_string(self.root().join(path)).expect(path)
     }
 
     pub(crate) fn exists(&self, path: &str) -> bool {
