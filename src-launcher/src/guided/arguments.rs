@@ -88,7 +88,7 @@ impl Arguments {
     /// Values by name that have to be there.
     pub(super) fn values(&mut self, name: &'static str) -> Values {
         if self.values.get(name).is_none_or(Value::is_null) {
-            self.known.push(name);
+            let _ = self.take(name);
             self.faults.push(format!("`{name}` is missing"));
             return Values::new();
         }
