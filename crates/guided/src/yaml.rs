@@ -276,10 +276,9 @@ impl Composer {
             return Err(fault(span, format!("nested over {MOST_DEPTH} levels")));
         }
         match tag {
-            Some(tag) if !(tag.is_yaml_core_schema() && tag.suffix == own) && !is_plain_tag(tag) => {
-                Err(fault(span, format!("the tag `{tag}` is not known")))
-            }
-            Some(_) | None => Ok(()),
+            Some(tag) if is_plain_tag(tag) || (tag.is_yaml_core_schema() && tag.suffix == own) => Ok(()),
+            Some(tag) => Err(fault(span, format!("the tag `{tag}` is not known"))),
+            None => Ok(()),
         }
     }
 

@@ -87,8 +87,8 @@ impl Arguments {
 
     /// Values by name that have to be there.
     pub(super) fn values(&mut self, name: &'static str) -> Values {
-        if !self.values.get(name).is_some_and(|value| !value.is_null()) {
-            self.known.push(name);
+        if self.values.get(name).is_none_or(Value::is_null) {
+            let _ = self.take(name);
             self.faults.push(format!("`{name}` is missing"));
             return Values::new();
         }
