@@ -13,7 +13,6 @@ use crate::logging::LogFormat;
     version,
     propagate_version = true,
     disable_help_subcommand = true,
-    args_conflicts_with_subcommands = true,
     after_help = "Without arguments, opens the window.\n\n\
         Examples:\n  \
         workflow-code init hello && cd hello          make a small working project\n  \
@@ -95,7 +94,7 @@ pub(crate) enum Command {
 }
 
 /// Options of every server.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub(crate) struct ServeOptions {
     /// Calls that run side by side; the rest queue [default: 4, or twice the processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]

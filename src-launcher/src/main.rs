@@ -77,6 +77,11 @@ fn board_alone() -> Option<u8> {
 
 fn run(cli: &Cli) -> Result<u8, Failure> {
     let profile = cli.profile.as_deref();
+    // `--profile` may stand before a command; what only a server has may not.
+    if cli.command.is_some() && (cli.workflow_mcp.is_some() || cli.serve != cli::ServeOptions::default()) {
+        return Err(Failure::usage("`--workflow-mcp` and the options of a server do not go before a command")
+            .hinted("`workflow-code --workflow-mcp PROJECT_ID` stands alone; `mcp DIR` takes its options after it"));
+    }
     if let Some(id) = &cli.workflow_mcp {
         return Ok(serve::project(&cli.serve, || {
             let profile = profile::open(profile, Missing::Refuse)

@@ -43,8 +43,9 @@ fn default_name() -> &'static str {
 
 /// Returns `~/.workflow-code`, the root of local workflow data.
 pub(crate) fn workflow_home() -> Result<PathBuf, Failure> {
-    let home = env_vars::home()
-        .ok_or_else(|| Failure::environment("the home folder is unknown, since `HOME` is not set to an absolute path"))?;
+    let home = env_vars::home().ok_or_else(|| {
+        Failure::environment("the home folder is unknown, since `HOME` is not set to an absolute path")
+    })?;
     // It is written into files that hold text, and given to programs as text.
     if home.to_str().is_none() {
         return Err(Failure::environment(format!("the path of the home folder `{}` is no text", home.display()))

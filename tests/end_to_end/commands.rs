@@ -327,6 +327,16 @@ fn profiles_keep_apart() {
     assert_eq!(command(&home, &["projects", "list", "--json", "--profile", "work"]), json!([]));
     command(&home, &["projects", "add", &path, "--json", "--profile", "work"]);
     assert_eq!(command(&home, &["projects", "list", "--json", "--profile", "work"]).as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        command(&home, &["--profile", "other", "projects", "list", "--json"]),
+        json!([]),
+        "before the command as well"
+    );
+    // What only a server has does not go before a command.
+    for words in [["--workflow-mcp", "x"], ["--max-concurrent", "1"]] {
+        let refused = home.run(&[words[0], words[1], "projects", "list"]).expect("it ends");
+        assert_eq!(refused.code, 2, "{refused:?}");
+    }
     home.assert_nothing_left();
 }
 

@@ -401,16 +401,17 @@ fn call_line(id: usize, tool: &str, arguments: &Value) -> String {
     .to_string()
 }
 
-/// Waits for a server's end and returns how long that took.
+/// Waits for a server's end and returns its exit code.
 fn ends_soon(child: &mut process::BlockingChild) -> i32 {
     let started = Instant::now();
     loop {
         if let Some(status) = child.try_wait().expect("its end can be seen") {
             return status.code().unwrap_or(-1);
         }
-        if started.elapsed() > SOON {
+        // Twice, since some of it is the wait for a client that may still read.
+        if started.elapsed() > 2 * SOON {
             process::tree::kill(child.id());
-            panic!("it has not ended after {SOON:?}");
+            panic!("it has not ended after {:?}", started.elapsed());
         }
         std::thread::park_timeout(Duration::from_millis(2));
     }

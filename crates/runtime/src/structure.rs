@@ -78,7 +78,12 @@ pub(crate) async fn analyse(
     }
     let (entrypoints, clashes, more) = project::merge::settle_ids(entrypoints);
     errors.extend(clashes);
-    warnings.extend(more);
+    for warning in more {
+        // Looking for entrypoints has warned of their ids already.
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
     Structure { report: StructureReport { entrypoints, errors, warnings }, modules: modules.into_iter().collect() }
 }
 

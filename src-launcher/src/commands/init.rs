@@ -14,7 +14,10 @@ pub(crate) fn run(options: &Init) -> Result<u8, Failure> {
         Template::Command => Kind::Command,
     };
     if options.dir.to_str().is_none() {
-        return Err(Failure::usage(format!("`{}` is no path in UTF-8, and could not be served", options.dir.display())));
+        return Err(Failure::usage(format!(
+            "`{}` is no path in UTF-8, and could not be served",
+            options.dir.display()
+        )));
     }
     let rule = if options.new_id { IdRule::Renew } else { IdRule::Keep };
     let failure = |error: project::init::InitError| Failure::from_error(Exit::Environment, &error);
