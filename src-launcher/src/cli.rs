@@ -152,6 +152,11 @@ pub(crate) struct FolderOptions {
     /// Programs with arguments that `exec` may start unasked, as `'git status*'`; repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(crate) allow_exec: Vec<String>,
+
+    /// Who starts the agents of orchestration scripts: `claude-code`, `codex`, `gemini-cli`, `opencode`, or `canned:FILE`
+    /// [default: the project's, else the first that is installed]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -143,6 +143,11 @@ impl ConnectionSource for SavedConnection {
         given.chain(saved).filter(|key| !key.is_empty()).map(|key| key.expose().to_owned()).collect()
     }
 
+    fn origin(&self, env_file: &EnvFile) -> Option<String> {
+        let (sources, _) = self.sources(env_file);
+        secrets::resolve(&sources).resolved.map(|found| found.url.origin().to_owned())
+    }
+
     fn find(&self, env_file: &EnvFile) -> Result<Option<Connection>, String> {
         let (sources, mut notes) = self.sources(env_file);
         let resolution = secrets::resolve(&sources);
@@ -223,6 +228,7 @@ mod tests {
         let source = SavedConnection::new(Given::default(), logins, keyring);
         let file = EnvFile::default();
         assert_eq!(source.keys_at_hand(&file), Vec::<String>::new());
+        assert_eq!(source.origin(&file).as_deref(), Some("https://one.example"));
         assert_eq!(asked.load(Ordering::SeqCst), 0);
         for _ in 0..3 {
             let found = source.find(&file).unwrap().unwrap();

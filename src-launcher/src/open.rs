@@ -54,6 +54,7 @@ pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Fail
         folders,
         allow_exec: options.allow_exec.clone(),
         related: options.related_projects.clone(),
+        provider: options.provider.clone(),
         profile: None,
     };
     Ok(Opened::new(project, store))
@@ -118,6 +119,7 @@ fn workflow(id: &str, found: store::Project, store: Store, profile: &Profile) ->
         folders,
         allow_exec: Vec::new(),
         related: Vec::new(),
+        provider: None,
         profile: Some(profile.name.clone()),
     };
     Ok(Opened::new(project, store))
@@ -135,15 +137,52 @@ pub(crate) fn target(target: &str, profile: Option<&str>, options: &FolderOption
             && !found.removed
             && options.data_dir.is_none()
         {
-            return registered(found.id.as_str(), &profile);
+            return Ok(with_provider(registered(found.id.as_str(), &profile)?, options));
         }
         return folder(path, options);
+    }
+    if path.is_file() {
+        return loose(path, options);
     }
     if target.contains('/') || target.starts_with('.') {
         return Err(Failure::environment(format!("there is no folder `{target}`"))
             .hinted("name a folder with a package.json, or the id of a registered project"));
     }
-    registered(target, &profile::open(profile, Missing::Refuse)?)
+    Ok(with_provider(registered(target, &profile::open(profile, Missing::Refuse)?)?, options))
+}
+
+/// A registered project with the provider that the command line names.
+fn with_provider(mut opened: Opened, options: &FolderOptions) -> Opened {
+    if let Some(provider) = &options.provider {
+        Arc::make_mut(&mut opened.project).provider = Some(provider.clone());
+    }
+    opened
+}
+
+/// Opens one script file that belongs to no project. Its folder counts as one for as long as it runs.
+pub(crate) fn loose(file: &Path, options: &FolderOptions) -> Result<Opened, Failure> {
+    let file = std::fs::canonicalize(file)
+        .map_err(|error| Failure::environment(format!("`{}` cannot be opened: {error}", file.display())))?;
+    let manifest = Manifest::of_script(&file).ok_or_else(|| {
+        Failure::usage(format!("`{}` is no script: its name ends in `.js`, `.mjs` or `.ts`", file.display()))
+    })?;
+    let folders = folders(options, &manifest.uuid)?;
+    let store = history(&folders.data);
+    let project = Project {
+        title: manifest.name.clone(),
+        manifest,
+        id: None,
+        environment: environment(),
+        connection: None,
+        desktop_config_dir: None,
+        auth_dir: None,
+        folders,
+        allow_exec: options.allow_exec.clone(),
+        related: Vec::new(),
+        provider: options.provider.clone(),
+        profile: None,
+    };
+    Ok(Opened::new(project, store))
 }
 
 /// The store of a profile's registry and history.

@@ -1,5 +1,6 @@
 //! The saved connection, from login to a command that is given it; what is kept of old runs.
 
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
@@ -169,5 +170,57 @@ fn runs_are_searched_pinned_and_pruned() {
     assert_eq!(command(&["runs", "prune", "--keep", "0", "--json"])["runs"], 1);
     let odd = environment.run(&["projects", "set", &id, "retention.weeks", "1"]).unwrap();
     assert_eq!(odd.code, 2, "{}", odd.stderr);
+    environment.assert_nothing_left();
+}
+
+/// A server that gives back what it was asked with, as long as the test lives.
+fn echoing() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = stream;
+            let (mut asked, mut piece) = (Vec::new(), [0; 1024]);
+            while !asked.windows(4).any(|end| end == b"\r\n\r\n") {
+                match stream.read(&mut piece) {
+                    Ok(read) if read > 0 => asked.extend_from_slice(&piece[..read]),
+                    Ok(_) | Err(_) => break,
+                }
+            }
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", asked.len());
+            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&asked));
+        }
+    });
+    address
+}
+
+#[test]
+fn a_server_that_repeats_the_key_does_not_get_it_into_the_records() {
+    let environment = Environment::new().unwrap();
+    let server = echoing();
+    let source = format!(
+        "export default async (input, flow) => {{\n\
+         const {{ text }} = await flow.http({{ url: '{server}/echo' }});\n\
+         console.log(text);\n\
+         const {{ it }} = await flow.form({{ title: 'T', fields: {{ it: {{ type: 'string', required: true }} }} }});\n\
+         return text + it;\n}};\n"
+    );
+    environment.write("given/main.workflow.ts", source).unwrap();
+    let package = json!({ "name": "given", "id": "64a464a4-64a4-464a-8464-a464a464a464", "projectType": "workflow" });
+    environment.write("given/package.json", package.to_string()).unwrap();
+    assert_eq!(login(&environment, &[&server, "--store", "file"], KEY).code, 0);
+    let home = environment.home();
+    let (folder, data) = (home.join("given"), home.join(".workflow-code"));
+    let (folder, data) = (folder.to_string_lossy().into_owned(), data.to_string_lossy().into_owned());
+    let begun = environment.run(&["run", &folder, "main"]).unwrap();
+    let id = begun.json()["runId"].as_str().unwrap().to_owned();
+    let done =
+        environment.run(&["runs", "resume", &id, "--answer-json", r#"{"it": "end"}"#, "--data-dir", &data]).unwrap();
+    let output = done.json()["output"].as_str().unwrap_or_default().to_lowercase();
+    assert!(output.contains("authorization: bearer •••\r\n") && output.ends_with("end"), "{}{output}", done.stderr);
+    let shown = environment.run(&["runs", "show", &id, "--json", "--data-dir", &data]).unwrap();
+    assert!(!shown.stdout.contains(KEY) && shown.stdout.contains("•••"), "{}", shown.stdout);
+    let history = environment.run_program("grep", &["-lF", KEY, &format!("{data}/history.db")], b"").unwrap();
+    assert_eq!(history.stdout, "");
     environment.assert_nothing_left();
 }

@@ -58,8 +58,9 @@ fn registered(home: &Environment) -> String {
 }
 
 fn database(home: &Environment) -> PathBuf {
-    let profile: Value = serde_json::from_slice(&std::fs::read(home.home().join(".workflow-code/desktop.json")).expect("it was made"))
-        .expect("JSON");
+    let profile: Value =
+        serde_json::from_slice(&std::fs::read(home.home().join(".workflow-code/desktop.json")).expect("it was made"))
+            .expect("JSON");
     PathBuf::from(profile["profiles"]["default"]["dataDir"].as_str().expect("a folder")).join("desktop.db")
 }
 
@@ -116,7 +117,10 @@ fn a_folder_that_goes_while_it_is_served() {
     client.request("tools/list", json!({})).result();
     std::fs::rename(&folder, home.home().join("elsewhere")).expect("it can be moved");
     for tool in ["hello", "fail"] {
-        let result = client.call(tool, json!({ "name": "Ada" }).as_object().filter(|_| tool == "hello").map_or(json!({}), |all| json!(all)));
+        let result = client.call(
+            tool,
+            json!({ "name": "Ada" }).as_object().filter(|_| tool == "hello").map_or(json!({}), |all| json!(all)),
+        );
         assert_eq!(result.result()["isError"], true);
     }
     std::fs::rename(home.home().join("elsewhere"), &folder).expect("it can be moved back");
@@ -139,7 +143,9 @@ fn unreadable_database(#[case] kind: &str, #[case] says: &str) {
         let _ = std::fs::remove_file(old);
     }
     match kind {
-        "garbage" => std::fs::write(&path, "this is no database, and somebody's own file ".repeat(200)).expect("a file"),
+        "garbage" => {
+            std::fs::write(&path, "this is no database, and somebody's own file ".repeat(200)).expect("a file")
+        }
         "folder" => std::fs::create_dir(&path).expect("a folder"),
         "link" => std::os::unix::fs::symlink("/etc/passwd", &path).expect("a link"),
         _ => sqlite(&home, &path, "CREATE TABLE theirs (a); PRAGMA application_id = 7"),
@@ -147,7 +153,8 @@ fn unreadable_database(#[case] kind: &str, #[case] says: &str) {
     let before = std::fs::read(&path).ok();
     let place = path.to_string_lossy().into_owned();
     refuses(&home, &["--workflow-mcp", &id], &[says, &place]);
-    for arguments in [vec!["projects", "list"], vec!["runs", "list"], vec!["run", id.as_str(), "hello", "--name", "A"]] {
+    for arguments in [vec!["projects", "list"], vec!["runs", "list"], vec!["run", id.as_str(), "hello", "--name", "A"]]
+    {
         fails(&home, &arguments, 3, &[says, "hint: "]);
     }
     let examined = home.run(&["doctor", "--json"]).expect("it ends");
@@ -159,7 +166,8 @@ fn unreadable_database(#[case] kind: &str, #[case] says: &str) {
 
 /// Runs SQL in a database that no process of ours has open.
 fn sqlite(home: &Environment, path: &Path, sql: &str) {
-    let code = "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.executescript(sys.argv[2])\nc.commit()\nc.close()";
+    let code =
+        "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.executescript(sys.argv[2])\nc.commit()\nc.close()";
     let done = home.run_program("python3", &["-c", code, &path.to_string_lossy(), sql], &[]).expect("python3 runs");
     assert_eq!(done.code, 0, "{done:?}");
 }
@@ -289,7 +297,13 @@ fn read_only_home() {
     };
     assert_failed(&run(&["projects", "add", &project]), 3, &["desktop", "hint: "]);
     assert_failed(&run(&["run", &project, "hello", "--name", "Ada"]), 3, &[&*place.to_string_lossy()]);
-    for reading in [vec!["projects", "list"], vec!["runs", "list"], vec!["doctor"], vec!["structure", &project], vec!["config", &project]] {
+    for reading in [
+        vec!["projects", "list"],
+        vec!["runs", "list"],
+        vec!["doctor"],
+        vec!["structure", &project],
+        vec!["config", &project],
+    ] {
         let done = run(&reading);
         assert_eq!(done.code, 0, "reading needs no writing: {reading:?}: {done:?}");
     }
@@ -331,12 +345,18 @@ fn non_utf8_paths() {
     // Data folders, ids, parameters, and a home.
     assert_failed(&run(&[word("mcp"), &project, word("--data-dir"), odd("data").as_os_str()]), 2, &["--data-dir"]);
     assert_failed(&run(&[word("--workflow-mcp"), OsStr::from_bytes(b"p\xff")]), 2, &["UTF-8"]);
-    assert_failed(&run(&[word("run"), &project, word("hello"), word("--name"), OsStr::from_bytes(b"p\xff")]), 2, &["UTF-8"]);
+    assert_failed(
+        &run(&[word("run"), &project, word("hello"), word("--name"), OsStr::from_bytes(b"p\xff")]),
+        2,
+        &["UTF-8"],
+    );
     let mut other = environment();
     let elsewhere = other.home().join(OsStr::from_bytes(b"home\xff"));
     std::fs::create_dir(&elsewhere).expect("a folder");
     other.set("HOME", elsewhere);
-    for arguments in [vec!["projects", "list"], vec!["doctor"], vec!["projects", "add", project.to_str().expect("text")]] {
+    for arguments in
+        [vec!["projects", "list"], vec!["doctor"], vec!["projects", "add", project.to_str().expect("text")]]
+    {
         assert_failed(&other.run(&arguments).expect("it ends"), 3, &["HOME"]);
     }
     // A file with such a name beside the sources troubles nobody.
@@ -357,9 +377,14 @@ fn a_seventeen_mebibyte_line(#[values("serving", "refusing")] state: &str, #[val
     usual_project(&home);
     let mut client = match state {
         "serving" => serve(&home, opening),
-        _ => Client::start(&home, &["--workflow-mcp", "nobody"], ClientOptions { opening: Opening::None, ..ClientOptions::default() }),
+        _ => Client::start(
+            &home,
+            &["--workflow-mcp", "nobody"],
+            ClientOptions { opening: Opening::None, ..ClientOptions::default() },
+        ),
     };
-    let line = format!(r#"{{"jsonrpc":"2.0","id":77,"method":"tools/list","params":{{"x":"{}"}}}}"#, "y".repeat(17 << 20));
+    let line =
+        format!(r#"{{"jsonrpc":"2.0","id":77,"method":"tools/list","params":{{"x":"{}"}}}}"#, "y".repeat(17 << 20));
     for _ in 0..2 {
         client.send_raw(line.as_bytes());
         let answer = client.next_message(Instant::now() + Duration::from_secs(30)).expect("an answer");
@@ -386,7 +411,10 @@ fn deep_json(#[values(LEGACY, MODERN)] opening: Opening) {
                 "import os; open(os.environ['WORKFLOW_OUTPUT'], 'w').write('{\"output\":' + '['*50000 + ']'*50000 + '}')"] },
             "script": "./deep.workflow.ts",
         }),
-        &[("deep.workflow.ts", "export default async function (input, flow) { let a = []; for (let i = 0; i < 300; i++) a = [a]; return a; }")],
+        &[(
+            "deep.workflow.ts",
+            "export default async function (input, flow) { let a = []; for (let i = 0; i < 300; i++) a = [a]; return a; }",
+        )],
     );
     let mut client = serve(&home, opening);
     client.request("tools/list", json!({})).result();
@@ -539,7 +567,8 @@ fn twenty_kilobytes_of_parentheses() {
     }
     let mut client = serve(&home, LEGACY);
     let tools = client.request("tools/list", json!({})).result();
-    let names: Vec<&str> = tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
+    let names: Vec<&str> =
+        tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
     assert!(names.contains(&"good") && !names.contains(&"call") && !names.contains(&"open"), "{names:?}");
     // Whatever is served although it looks like that is answered when it is called.
     for name in names {
@@ -597,7 +626,8 @@ fn hostile_declarations_cost_only_themselves() {
     assert_eq!(made.code, 0);
     let mut client = serve(&home, LEGACY);
     let tools = client.request("tools/list", json!({})).result();
-    let names: Vec<&str> = tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
+    let names: Vec<&str> =
+        tools["tools"].as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str()).collect();
     assert_eq!(names, ["good"]);
     client.finish();
     let report = command(&home, &["structure", &folder.to_string_lossy()]);
@@ -624,7 +654,9 @@ fn odd_files_as_parameters() {
     home.run_program("mkfifo", &[base.join("pipe").as_os_str()], &[]).expect("it ends");
     let mut client = serve(&home, LEGACY);
     let path = |name: &str| base.join(name).to_string_lossy().into_owned();
-    for (name, size) in [("good.txt", 5), ("link.txt", 5), ("-rf.txt", 1), ("it's \"q\" $(touch pwned) `x`; \u{202e}.txt", 3)] {
+    for (name, size) in
+        [("good.txt", 5), ("link.txt", 5), ("-rf.txt", 1), ("it's \"q\" $(touch pwned) `x`; \u{202e}.txt", 3)]
+    {
         let result = client.call("size", json!({ "file": path(name) })).result();
         assert_eq!(result["structuredContent"]["output"], size, "{name}: {result}");
     }

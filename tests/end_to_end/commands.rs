@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, Environment, executable};
 
 use crate::fixtures::{
-    LEGACY, UUID, command, environment, project, project_at, runs, serve, usual_project, wait_for_file,
-    write,
+    LEGACY, UUID, command, environment, project, project_at, runs, serve, usual_project, wait_for_file, write,
 };
 
 fn text(path: std::path::PathBuf) -> String {
@@ -55,8 +54,12 @@ fn init_adds_only_what_is_missing_and_a_copy_gets_an_id_of_its_own() {
     let done = home.run(&["init", &folder]).expect("it ends");
     assert_eq!(done.code, 0, "{done:?}");
     assert!(done.stdout.contains("+  \"projectType\": \"workflow\""), "the difference is shown: {}", done.stdout);
-    assert_eq!(fs::read_to_string(home.home().join("mine/main.workflow.ts")).expect("kept"), "export default async () => 7;\n");
-    let package: Value = serde_json::from_str(&fs::read_to_string(home.home().join("mine/package.json")).expect("kept")).expect("JSON");
+    assert_eq!(
+        fs::read_to_string(home.home().join("mine/main.workflow.ts")).expect("kept"),
+        "export default async () => 7;\n"
+    );
+    let package: Value =
+        serde_json::from_str(&fs::read_to_string(home.home().join("mine/package.json")).expect("kept")).expect("JSON");
     assert_eq!((&package["name"], &package["scripts"]["a"]), (&json!("mine"), &json!("b")));
     command(&home, &["projects", "add", &folder, "--json"]);
     // A copy is refused by its id, and has a way out.
@@ -98,7 +101,10 @@ fn run_takes_parameters_a_file_or_standard_input() {
         output(&["echo", "--text", "a b", "--count=-4", "--flag", "--tags", "x", "--tags", "y", "last"], ""),
         json!({ "text": "a b", "count": -4, "flag": true, "tags": ["x", "y"], "rest": "last" })
     );
-    assert_eq!(output(&["echo", "--no-flag", "--text=--odd"], ""), json!({ "text": "--odd", "count": 3, "flag": false }));
+    assert_eq!(
+        output(&["echo", "--no-flag", "--text=--odd"], ""),
+        json!({ "text": "--odd", "count": 3, "flag": false })
+    );
     let file = text(write(&home, "input.json", r#"{"text":"from a file"}"#));
     assert_eq!(output(&["--input-json", &file, "echo"], ""), json!({ "text": "from a file", "count": 3 }));
     assert_eq!(output(&["--input-json", "-", "echo"], r#"{"count":9}"#), json!({ "count": 9 }));
@@ -217,7 +223,8 @@ fn a_running_run_is_followed_to_its_end() {
     let id = client.ask("tools/call", json!({ "name": "talk", "arguments": {} }));
     wait_for_file(&home, "here");
     let run = runs(&home)[0]["runId"].as_str().expect("an id").to_owned();
-    let mut follower = home.start(executable(), &in_data(&home, &["runs", "logs", &run, "--follow"])).expect("it starts");
+    let mut follower =
+        home.start(executable(), &in_data(&home, &["runs", "logs", &run, "--follow"])).expect("it starts");
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(follower.stdout.take().expect("a pipe")));
     assert_eq!(lines.next().expect("a line").expect("text"), "first");
     write(&home, "project/go", "");
@@ -237,8 +244,16 @@ fn projects_are_added_shown_moved_removed_and_brought_back() {
     let folder = usual_project(&home);
     let path = text(folder.clone());
     let id = command(&home, &["projects", "add", &path, "--json"])[0]["projectId"].as_str().expect("an id").to_owned();
-    assert_eq!(command(&home, &["projects", "add", &path, "--json"])[0]["projectId"], id.as_str(), "adding again is no second");
-    assert_eq!(command(&home, &["projects", "show", UUID, "--json"])["projectId"], id.as_str(), "a UUID names it as well");
+    assert_eq!(
+        command(&home, &["projects", "add", &path, "--json"])[0]["projectId"],
+        id.as_str(),
+        "adding again is no second"
+    );
+    assert_eq!(
+        command(&home, &["projects", "show", UUID, "--json"])["projectId"],
+        id.as_str(),
+        "a UUID names it as well"
+    );
     let done = home.run(&["run", &id, "hello", "--name", "Ada"]).expect("it ends");
     assert_eq!(done.code, 0, "{done:?}");
     // Moved: the same project at a new place, with its history.
@@ -338,7 +353,12 @@ fn many_may_make_the_profile_at_once() {
 // config
 
 #[rstest]
-#[case("cursor", ".cursor/mcp.json", "{\n  // mine\n  \"mcpServers\": { \"other\": { \"command\": \"x\" } }, \"keep\": 1\n}\n", "// mine")]
+#[case(
+    "cursor",
+    ".cursor/mcp.json",
+    "{\n  // mine\n  \"mcpServers\": { \"other\": { \"command\": \"x\" } }, \"keep\": 1\n}\n",
+    "// mine"
+)]
 #[case("claude-code", ".claude.json", "{\"numStartups\": 7, \"mcpServers\": {}}\n", "\"numStartups\": 7")]
 #[case("codex", ".codex/config.toml", "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"x\"\n", "# mine")]
 #[case("gemini", ".gemini/settings.json", "{ \"theme\": \"dark\" }\n", "\"theme\": \"dark\"")]
@@ -381,7 +401,8 @@ fn the_configuration_that_is_printed_starts_a_server() {
     for target in [id.as_str(), path.as_str()] {
         let snippet = command(&home, &["config", target]);
         let entry = &snippet["mcpServers"][format!("workflow-{UUID}")];
-        let words: Vec<_> = entry["args"].as_array().into_iter().flatten().filter_map(|one| one.as_str().map(Into::into)).collect();
+        let words: Vec<_> =
+            entry["args"].as_array().into_iter().flatten().filter_map(|one| one.as_str().map(Into::into)).collect();
         let program = entry["command"].as_str().expect("a command").into();
         let mut client = Client::start_program(&home, program, &words, ClientOptions::default());
         assert_eq!(client.request("tools/list", json!({})).result()["tools"].as_array().map(Vec::len), Some(3));

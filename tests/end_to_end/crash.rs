@@ -6,7 +6,7 @@ use workflow_code_tests::{SoakOptions, soak};
 
 #[test]
 fn nothing_is_lost_or_done_twice_when_processes_are_killed() {
-    let options = SoakOptions { seed: 20_260_828, kills: 200, most: Duration::from_secs(80) };
+    let options = SoakOptions { seed: 20_260_828, kills: 200, most: Duration::from_secs(85) };
     let outcome = soak(options, |_| {}).unwrap();
     println!("{outcome}");
     assert!(outcome.failed.is_empty(), "{outcome}");

@@ -28,7 +28,13 @@ fn findings(home: &Environment) -> Vec<(String, String)> {
 
 /// Registers a project whose one entrypoint works, and returns its id.
 fn healthy(home: &Environment, name: &str, number: u32) -> String {
-    project_at(home, name, &uuid(number), json!({ "ok": { "command": ["python3", "-c", "1"], "description": "One." } }), &[]);
+    project_at(
+        home,
+        name,
+        &uuid(number),
+        json!({ "ok": { "command": ["python3", "-c", "1"], "description": "One." } }),
+        &[],
+    );
     let folder = home.home().join(name);
     let added = command(home, &["projects", "add", &folder.to_string_lossy(), "--json"]);
     added[0]["projectId"].as_str().expect("an id").to_owned()
@@ -112,12 +118,22 @@ fn exactly_the_seeded_faults_are_found() {
     expect("no-entrypoints", &id);
 
     let id = healthy(&home, "program", 10);
-    rewrite(&home, "program", &uuid(10), &json!({ "entrypoints": { "p": { "command": ["no-such-program"], "description": "P." } } }));
+    rewrite(
+        &home,
+        "program",
+        &uuid(10),
+        &json!({ "entrypoints": { "p": { "command": ["no-such-program"], "description": "P." } } }),
+    );
     expect("program-missing", &id);
 
     let id = healthy(&home, "lonely", 11);
-    rewrite(&home, "lonely", &uuid(11), &json!({ "entrypoints": { "ok": ok },
-        "relatedProjects": { "style": { "id": uuid(1) } } }));
+    rewrite(
+        &home,
+        "lonely",
+        &uuid(11),
+        &json!({ "entrypoints": { "ok": ok },
+        "relatedProjects": { "style": { "id": uuid(1) } } }),
+    );
     expect("related-unconfirmed", &id);
 
     let id = healthy(&home, "long", 12);

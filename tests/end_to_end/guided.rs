@@ -10,7 +10,8 @@ use crate::fixtures::{LEGACY, MODERN, environment};
 
 const JOB: &str = "name: solo\nsummary: s\nstep_arguments: [{name: answer, description: d, type: string}]\nworkflows:\n  main:\n    summary: s\n    steps:\n      - {name: think, instructions: Think., outputs: {answer: {}}}\n";
 
-const RULE: &str = "md_rule:\n  description: d\n  match: {include: ['*.md']}\n  review: {strategy: individual, instructions: i}\n";
+const RULE: &str =
+    "md_rule:\n  description: d\n  match: {include: ['*.md']}\n  review: {strategy: individual, instructions: i}\n";
 
 fn project(home: &Environment, name: &str) -> PathBuf {
     let job = home.write(format!("{name}/.deepwork/jobs/solo/job.yml"), JOB).expect("written");
@@ -204,7 +205,10 @@ fn a_hook_answers_one_object_and_is_never_in_the_way() {
         let finished = home.run_program(executable(), &arguments, input.as_bytes()).expect("it runs");
         assert_eq!(finished.code, 0, "{finished:?}");
         let answer = finished.stdout;
-        assert!(answer.contains(wanted) && serde_json::from_str::<Value>(&answer).is_ok_and(|value| value.is_object()), "{answer}");
+        assert!(
+            answer.contains(wanted) && serde_json::from_str::<Value>(&answer).is_ok_and(|value| value.is_object()),
+            "{answer}"
+        );
     }
 }
 
@@ -222,11 +226,18 @@ fn a_workflow_of_a_registered_project_is_one_run_in_the_history() {
     let added = home.run(&["projects", "add", &path, "--kind", "guided", "--json"]).expect("it runs");
     assert_eq!(added.code, 0, "{added:?}");
     let listed = home.run(&["projects", "list", "--json"]).expect("it runs").json();
-    let id = listed.to_string().split("\"projectId\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("an id").to_owned();
+    let id = listed
+        .to_string()
+        .split("\"projectId\":\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .expect("an id")
+        .to_owned();
     let runs = |home: &Environment| {
         let list = home.run(&["runs", "list", "--json"]).expect("it runs").json();
         let text = list.to_string();
-        let ids: Vec<String> = text.split("\"runId\":\"").skip(1).filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect();
+        let ids: Vec<String> =
+            text.split("\"runId\":\"").skip(1).filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect();
         (ids, text)
     };
     let serve = |home: &Environment| Client::start(home, &["--workflow-mcp", &id], ClientOptions::default());

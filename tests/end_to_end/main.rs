@@ -3,6 +3,7 @@
 //! They run side by side and on a busy machine: each has a home of its own, waits for conditions and not for times, and
 //! ends with a census of what it started.
 
+mod agents;
 mod auth;
 mod bad_input;
 mod cases;
@@ -14,6 +15,7 @@ mod guided;
 mod patterns;
 mod recorded_clients;
 mod resuming;
+mod script_cases;
 mod snapshots;
 mod traps;
 mod waiting;

@@ -197,7 +197,10 @@ fn conversation(home: &Environment, opening: Opening, name: &str) {
         ("tools/call", json!({ "name": "fail", "arguments": {} })),
         ("tools/call", json!({ "name": "report", "arguments": { "nmae": "Ada", "name": 7 } })),
         ("tools/call", json!({ "name": "reprt", "arguments": {} })),
-        ("tools/call", json!({ "name": "convert", "arguments": { "table": "relative.csv", "kind": "c", "day": "today", "count": 9, "tags": "x", "loud": "yes" } })),
+        (
+            "tools/call",
+            json!({ "name": "convert", "arguments": { "table": "relative.csv", "kind": "c", "day": "today", "count": 9, "tags": "x", "loud": "yes" } }),
+        ),
         ("tools/list", json!({ "cursor": "x" })),
         ("resources/read", json!({ "uri": "workflow-run://20260101-aaaa" })),
         ("prompts/list", json!({})),
@@ -277,7 +280,8 @@ fn configuration_of_each_client() {
     for client in all.split(", ").map(str::trim) {
         let done = home.run(&["config", &id, "--client", client]).expect("it ends");
         assert_eq!(done.code, 0, "{client}: {done:?}");
-        writeln!(text, "$ workflow-code config [project] --client {client}\n{}{}", done.stdout, done.stderr).expect("memory");
+        writeln!(text, "$ workflow-code config [project] --client {client}\n{}{}", done.stdout, done.stderr)
+            .expect("memory");
     }
     // Encoded addresses hold the executable's path where no filter sees it.
     let links = regex::Regex::new(r"(?m)^or open: .*$").expect("an expression");

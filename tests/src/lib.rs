@@ -4,6 +4,7 @@
 
 mod client;
 mod environment;
+pub mod script_cases;
 mod soak;
 
 pub use client::{Answer, Client, ClientOptions, Opening};

@@ -7,6 +7,7 @@ mod conformance;
 mod install;
 mod record;
 mod run;
+mod script_cases;
 mod shell;
 mod soak;
 mod test;
@@ -33,6 +34,8 @@ enum Task {
     Test(test::Options),
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
     Bench(bench::Options),
+    /// Run every case of a folder through the script engine in its real worker process
+    ScriptCases(script_cases::Options),
     /// Stand between a client and its server, and keep what the client says
     #[command(hide = true)]
     Record(record::Options),
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Task::Soak(options) => soak::run(&options),
         Task::Test(options) => test::run(&options),
         Task::Bench(options) => bench::run(&options),
+        Task::ScriptCases(options) => script_cases::run(&options),
         Task::Record(options) => record::run(&options),
     };
     match outcome {

@@ -32,7 +32,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
         return shell::run("cargo", &["test", "--release", "--workspace", "--", part]);
     }
     shell::run("cargo", &["fmt", "--all", "--check"])?;
-    shell::build()?;
+    // The executable and the tests in one go, so that what both depend on is built once.
+    shell::run("cargo", &["build", "--release", "--workspace", "--bins", "--tests"])?;
     // Tests with a process census run one after the other within their binary; cargo runs the binaries in turn.
     shell::run("cargo", &["test", "--release", "--workspace"])?;
     shell::run("cargo", &["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"])

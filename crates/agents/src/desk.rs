@@ -170,8 +170,12 @@ impl Desk {
                 self.provider.name()
             ));
         }
-        let mut member =
-            Member { seq: request.seq, label: request.label.clone(), phase: request.phase.clone(), child: String::new() };
+        let mut member = Member {
+            seq: request.seq,
+            label: request.label.clone(),
+            phase: request.phase.clone(),
+            child: String::new(),
+        };
         let stop = self.stop.child_token();
         let started = tokio::select! {
             biased;
@@ -248,5 +252,40 @@ impl Pair {
 impl Drop for Pair {
     fn drop(&mut self) {
         (self.watcher)(MemberEvent::Ended(self.member.clone(), self.outcome));
+    }
+}
+
+impl AgentEnd {
+    /// What the script's call gets: `{value, reason?, outputTokens?}`, or a code and a sentence. By the strict contract a
+    /// child that could not be started and a broken provider are errors; otherwise they are a `null` with its reason.
+    ///
+    /// # Errors
+    ///
+    /// A cancelled run's always.
+    pub fn answer(self, strict: bool) -> Result<Value, (&'static str, String)> {
+        let null = |reason: String, tokens: Option<u64>| {
+            let mut answer = serde_json::json!({ "value": null, "reason": reason });
+            if let Some(tokens) = tokens {
+                answer["outputTokens"] = tokens.into();
+            }
+            Ok(answer)
+        };
+        match self {
+            Self::Completed { value, output_tokens } => {
+                let mut answer = serde_json::json!({ "value": value });
+                if let Some(tokens) = output_tokens {
+                    answer["outputTokens"] = tokens.into();
+                }
+                Ok(answer)
+            }
+            Self::Failed { reason, output_tokens } => null(reason, output_tokens),
+            Self::Cancelled => Err(("CANCELLED", "the run is cancelled".into())),
+            Self::StartRefused(why) if strict => {
+                Err(("AGENT_START", format!("agent() could not start a child: {why}")))
+            }
+            Self::Fault(why) if strict => Err(("AGENT_RESULT", format!("child agent run failed: {why}"))),
+            Self::StartRefused(why) => null(format!("it could not be started: {why}"), None),
+            Self::Fault(why) => null(format!("its provider broke: {why}"), None),
+        }
     }
 }

@@ -11,6 +11,7 @@ mod desk;
 mod provider;
 mod queue;
 mod schema;
+mod start;
 
 pub use desk::{AgentEnd, Desk, Member, MemberEvent, MemberOutcome};
 pub use provider::{
@@ -18,3 +19,4 @@ pub use provider::{
     StopReason,
 };
 pub use schema::{Schema, SchemaError};
+pub use start::{StartError, check_cap, check_provider};

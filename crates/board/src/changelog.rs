@@ -31,7 +31,7 @@ impl Board {
     fn check_change(&self, fields: &Fields) -> Result<()> {
         let config = self.config();
         let text = |key: &str| fields.get(key).and_then(Value::as_str);
-        if text("title").is_some_and(|title| title.is_empty()) {
+        if text("title").is_some_and(str::is_empty) {
             return Err(BoardError::new("CHANGE_TITLE_REQUIRED", "a change needs a title"));
         }
         let words = [

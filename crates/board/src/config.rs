@@ -430,7 +430,7 @@ impl Checker<'_> {
             let whole = command.as_array().map_or(0, Vec::len);
             match words {
                 Some(words) if !words.is_empty() && words.len() == whole && !found.contains(&words) => {
-                    found.push(words)
+                    found.push(words);
                 }
                 _ => self.fail("CONFIG_CARDS_VERIFY_COMMAND_INVALID", PATH, "a command is a list of texts, named once"),
             }

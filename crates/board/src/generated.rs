@@ -404,4 +404,26 @@ mod tests {
             Template { path: "x".into(), kind: "i", style: Style::Header, content: "---\na: 1\n---\nb".into() };
         assert!(header.whole().starts_with("---\n# workfile kind=i version="));
     }
+
+    #[test]
+    fn a_lost_line_end_is_stale_and_repaired() {
+        let root = tempfile::tempdir().expect("a folder");
+        std::fs::write(root.path().join("project.config.mjs"), "export default { ci: { enabled: false } };")
+            .expect("written");
+        let board = Board::new(crate::Workspace::open(None, root.path(), false).expect("a workspace"));
+        board.sync_generated("agents", &[], false, false).expect("written");
+        assert!(board.check_generated("agents", &[]).expect("checked").iter().all(FileReport::is_current));
+        let path = root.path().join("AGENTS.md");
+        let text = std::fs::read_to_string(&path).expect("read");
+        std::fs::write(&path, text.trim_end()).expect("written");
+        let stale: Vec<FileReport> = board
+            .check_generated("agents", &[])
+            .expect("checked")
+            .into_iter()
+            .filter(|report| !report.is_current())
+            .collect();
+        assert_eq!((stale.len(), stale[0].status, stale[0].reason), (1, "stale", Some("trailing-newline")));
+        board.sync_generated("agents", &[], false, false).expect("repaired");
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), text);
+    }
 }

@@ -174,7 +174,7 @@ impl Call {
     fn explained(&self, since: i64) -> Vec<String> {
         use std::io::{Read as _, Seek as _, SeekFrom};
         let Ok(mut file) = std::fs::File::open(self.ledger()) else { return Vec::new() };
-        let length = file.metadata().map(|meta| meta.len()).unwrap_or(0);
+        let length = file.metadata().map_or(0, |meta| meta.len());
         let _ = file.seek(SeekFrom::Start(length.saturating_sub(LEDGER_TAIL)));
         let mut text = Vec::new();
         let _ = file.take(LEDGER_TAIL).read_to_end(&mut text);
@@ -456,5 +456,35 @@ mod tests {
         let edit = |session: &str| json!({ "session_id": session, "tool_input": { "file_path": "src/api/a.rs" } });
         assert_eq!(hook(root.path(), "pre-tool-use", edit("aaaa-1111")), None);
         assert!(hook(root.path(), "pre-tool-use", edit("bbbb-1111")).is_some());
+    }
+
+    #[test]
+    fn edits_that_are_asked_about() {
+        let root = workspace(&[(
+            "T-0001",
+            "claimed_by: alice\nclaimed_at: 2026-01-07T09:00:00.000Z\nscope: [src/api, lib/*.rs]",
+        )]);
+        let edit = |path: &str| {
+            hook(root.path(), "pre-tool-use", json!({ "session_id": "s-1", "tool_input": { "file_path": path } }))
+        };
+        for path in ["src/api/a.rs", "lib/x.rs", ".project/cards/T-0001-held.md", ".project/specs/a.md"] {
+            let answer = edit(path).unwrap_or_else(|| panic!("{path} is asked about"));
+            assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "never denied");
+        }
+        for path in ["src/apiary.rs", "lib/deep/x.rs", ".project/VERSION", "docs/a.md"] {
+            assert_eq!(edit(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_claim_made_after_the_start_is_seen() {
+        let root = workspace(&[]);
+        fs::write(root.path().join(".project/cards/T-0001-a.md"), "---\nid: T-0001\ntitle: a\nstatus: next\ntype: task\npriority: low\narea: general\nscope: [src/api]\n---\n").expect("written");
+        hook(root.path(), "session-start", json!({ "session_id": "s-1" }));
+        let edit = json!({ "session_id": "s-1", "tool_input": { "file_path": "src/api/a.rs" } });
+        assert_eq!(hook(root.path(), "pre-tool-use", edit.clone()), None);
+        let board = crate::Board::new(Workspace::open(None, root.path(), false).expect("a workspace"));
+        board.claim_card("T-0001", &crate::Claim { actor: "alice", ..crate::Claim::default() }, None).expect("claimed");
+        assert!(hook(root.path(), "pre-tool-use", edit).is_some());
     }
 }

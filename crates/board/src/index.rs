@@ -58,8 +58,19 @@ pub struct Index {
 }
 
 impl Index {
-    fn new(mut records: Vec<Arc<Record>>, mut unreadable: Vec<Unreadable>) -> Self {
-        records.sort_by(|one, other| paths::compare_ids(&one.id, &other.id).then_with(|| one.path.cmp(&other.path)));
+    fn new(records: Vec<Arc<Record>>, mut unreadable: Vec<Unreadable>) -> Self {
+        // Numbers are read once for each id, and not for each comparison.
+        let mut keyed: Vec<((usize, u64), Arc<Record>)> =
+            records.into_iter().map(|record| (paths::id_parts(&record.id), record)).collect();
+        keyed.sort_by(|(one, left), (other, right)| {
+            (&left.id[..one.0], one.1, &left.id, &left.path).cmp(&(
+                &right.id[..other.0],
+                other.1,
+                &right.id,
+                &right.path,
+            ))
+        });
+        let records: Vec<Arc<Record>> = keyed.into_iter().map(|(_, record)| record).collect();
         unreadable.sort_by(|one, other| one.path.cmp(&other.path));
         let mut by_id = HashMap::with_capacity(records.len());
         let mut by_path = HashMap::with_capacity(records.len());

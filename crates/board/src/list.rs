@@ -87,20 +87,21 @@ pub struct SearchQuery<'a> {
     pub page: Page,
 }
 
-fn any(list: &[String], value: &str) -> bool {
-    list.is_empty() || list.iter().any(|one| one == value)
+/// Tells whether a list names a record's field; an empty one names any, without looking.
+fn any(list: &[String], record: &Record, field: impl for<'a> Fn(&'a Record) -> &'a str) -> bool {
+    list.is_empty() || list.iter().any(|one| one == field(record))
 }
 
 impl CardFilter {
     pub(crate) fn admits(&self, card: &Record) -> bool {
         card.kind == Kind::Card
-            && any(&self.status, card.text("status"))
-            && any(&self.area, card.text("area"))
-            && any(&self.kind, card.text("type"))
-            && any(&self.priority, card.text("priority"))
+            && any(&self.status, card, |one| one.text("status"))
+            && any(&self.area, card, |one| one.text("area"))
+            && any(&self.kind, card, |one| one.text("type"))
+            && any(&self.priority, card, |one| one.text("priority"))
             && self.parent.as_deref().is_none_or(|parent| card.text("parent") == parent)
             && self.claimed_by.as_deref().is_none_or(|by| card.text("claimed_by") == by)
-            && !(self.unclaimed && !card.text("claimed_by").is_empty())
+            && (!self.unclaimed || card.text("claimed_by").is_empty())
             && (self.tags.is_empty() || card.list("tags").iter().any(|tag| self.tags.iter().any(|one| one == tag)))
             && self.updated_since.as_deref().is_none_or(|day| card.text("updated") >= day)
             && self.axes.iter().all(|(axis, value)| card.text(axis) == value)
@@ -127,8 +128,8 @@ impl Board {
     pub fn list_docs(&self, filter: &DocFilter, page: Page) -> Value {
         self.rows(page, |record| {
             record.kind == Kind::Doc
-                && any(&filter.kind, record.document_kind())
-                && any(&filter.status, record.status())
+                && any(&filter.kind, record, Record::document_kind)
+                && any(&filter.status, record, Record::status)
                 && filter.managed.is_none_or(|managed| record.managed == managed)
         })
     }
@@ -138,9 +139,9 @@ impl Board {
     pub fn list_changes(&self, filter: &ChangeFilter, page: Page) -> Value {
         self.rows(page, |record| {
             matches!(record.kind, Kind::Change | Kind::Release)
-                && any(&filter.kind, record.text("type"))
-                && any(&filter.area, record.text("area"))
-                && any(&filter.visibility, record.text("visibility"))
+                && any(&filter.kind, record, |one| one.text("type"))
+                && any(&filter.area, record, |one| one.text("area"))
+                && any(&filter.visibility, record, |one| one.text("visibility"))
                 && filter.released.is_none_or(|released| record.kind == Kind::Change && record.released == released)
         })
     }
@@ -150,8 +151,8 @@ impl Board {
     pub fn list_memory(&self, filter: &MemoryFilter, page: Page) -> Value {
         self.rows(page, |record| {
             record.kind == Kind::Memory
-                && any(&filter.collection, record.record_type())
-                && any(&filter.status, record.status())
+                && any(&filter.collection, record, Record::record_type)
+                && any(&filter.status, record, Record::status)
         })
     }
 

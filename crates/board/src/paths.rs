@@ -147,13 +147,16 @@ fn matches_part(pattern: &str, text: &str) -> bool {
     pattern[at..].iter().all(|one| *one == '*')
 }
 
+/// Where an id's prefix ends, and its number; a text without a number is its own prefix.
+pub(crate) fn id_parts(id: &str) -> (usize, u64) {
+    let number = id.rsplit_once('-').and_then(|(prefix, number)| Some((prefix.len(), number.parse::<u64>().ok()?)));
+    number.unwrap_or((id.len(), 0))
+}
+
 /// Compares ids so that `T-9999` comes before `T-10000`: by what stands before the number, then by the number.
 pub(crate) fn compare_ids(one: &str, other: &str) -> std::cmp::Ordering {
-    fn key(id: &str) -> (&str, u64, &str) {
-        let number = id.rsplit_once('-').and_then(|(prefix, number)| Some((prefix, number.parse::<u64>().ok()?)));
-        number.map_or((id, 0, id), |(prefix, number)| (prefix, number, id))
-    }
-    key(one).cmp(&key(other))
+    let ((end, number), (other_end, other_number)) = (id_parts(one), id_parts(other));
+    (&one[..end], number, one).cmp(&(&other[..other_end], other_number, other))
 }
 
 #[cfg(test)]

@@ -383,7 +383,7 @@ impl Place {
                 Kind::Change
             };
         }
-        let own = fields.get("id").and_then(Value::as_str).map(str::trim).unwrap_or("").to_owned();
+        let own = fields.get("id").and_then(Value::as_str).map_or("", str::trim).to_owned();
         let id = match own.as_str() {
             "" if kind == Kind::Doc => path_id(&self.path),
             "" => return Err(self.unreadable("it has no id")),

@@ -268,9 +268,19 @@ pub(crate) struct Found {
     pub(crate) mode: &'static str,
 }
 
-fn newest_first(index: &Index, one: &Hit, other: &Hit) -> std::cmp::Ordering {
-    let (one, other) = (&index.records[one.at], &index.records[other.at]);
-    other.updated().cmp(one.updated()).then_with(|| one.title.cmp(&other.title)).then_with(|| one.id.cmp(&other.id))
+/// Sorts hits: what is marked first, then by score, then the newest, then by title and id. What is compared is looked up
+/// once for each hit and not for each comparison.
+fn ordered(index: &Index, hits: Vec<(bool, Hit)>) -> Vec<Hit> {
+    let mut keyed: Vec<_> = hits
+        .into_iter()
+        .map(|(first, hit)| {
+            let record = &index.records[hit.at];
+            let newest = std::cmp::Reverse((first, hit.score, record.updated()));
+            ((newest, record.title.as_str(), record.id.as_str()), hit)
+        })
+        .collect();
+    keyed.sort_by_key(|(key, _)| *key);
+    keyed.into_iter().map(|(_, hit)| hit).collect()
 }
 
 /// Searches; `kinds` limits what is looked at, empty is everything.
@@ -303,10 +313,7 @@ pub(crate) fn search(index: &Index, query: &str, kinds: &[String]) -> Result<Fou
             hits.push((whole, Hit { at, score, excerpt: None }));
         }
     }
-    hits.sort_by(|(whole, one), (other_whole, other)| {
-        other_whole.cmp(whole).then(other.score.cmp(&one.score)).then_with(|| newest_first(index, one, other))
-    });
-    Ok(Found { hits: hits.into_iter().map(|(_, hit)| hit).collect(), mode: "lexical" })
+    Ok(Found { hits: ordered(index, hits), mode: "lexical" })
 }
 
 fn pattern_of(query: &str) -> Option<(&str, &str)> {
@@ -350,10 +357,7 @@ fn by_pattern(index: &Index, looked_at: &[usize], pattern: &str, flags: &str) ->
             hits.push((title > 0, Hit { at: *at, score, excerpt: line.filter(|line| !line.is_empty()) }));
         }
     }
-    hits.sort_by(|(titled, one), (other_titled, other)| {
-        other_titled.cmp(titled).then(other.score.cmp(&one.score)).then_with(|| newest_first(index, one, other))
-    });
-    Ok(Found { hits: hits.into_iter().map(|(_, hit)| hit).collect(), mode: "regex" })
+    Ok(Found { hits: ordered(index, hits), mode: "regex" })
 }
 
 /// Words that say nothing about what a card is about.

@@ -35,7 +35,7 @@ impl Workspace {
             Some(root) => {
                 let root =
                     std::path::absolute(start.join(root)).map_err(|error| BoardError::io("found", root, error))?;
-                if !is_workspace(&root) && !(allow_new && root.is_dir()) {
+                if !(is_workspace(&root) || allow_new && root.is_dir()) {
                     return Err(refuse!("WORKSPACE_NOT_FOUND", "`{}` is no workspace", root.display())
                         .with(json!({ "root": root })));
                 }

@@ -15,6 +15,9 @@ use crate::names;
 /// Entries of a folder that are looked at.
 const MOST_FOLDERS: usize = 10_000;
 
+/// Threads that read jobs at the first look.
+const MOST_THREADS: usize = 4;
+
 /// Files whose reading is kept.
 const MOST_KEPT: usize = 4_096;
 
@@ -83,6 +86,15 @@ type Reading = Result<Arc<Job>, Arc<LoadError>>;
 #[derive(Debug, Default)]
 pub struct Catalog {
     kept: Mutex<HashMap<PathBuf, (Stamp, Reading)>>,
+    told: Mutex<Option<Told>>,
+}
+
+/// The jobs that were last written down for other programs, and the file as it was left.
+#[derive(Debug)]
+struct Told {
+    path: PathBuf,
+    stamp: Option<Stamp>,
+    jobs: Vec<Arc<Job>>,
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
@@ -149,12 +161,15 @@ impl Catalog {
     }
 
     fn list_folder(&self, folder: &Path, taken: &mut HashSet<String>, listing: &mut Listing) {
-        for name in subfolders(folder) {
-            let path = folder.join(&name);
-            if taken.contains(&name) || !path.join(JOB_FILE).exists() {
-                continue;
-            }
-            match self.load(&path) {
+        let wanted: Vec<(String, PathBuf)> = subfolders(folder)
+            .into_iter()
+            .map(|name| (folder.join(&name), name))
+            .filter(|(path, name)| !taken.contains(name) && path.join(JOB_FILE).exists())
+            .map(|(path, name)| (name, path))
+            .collect();
+        let readings = self.load_all(&wanted);
+        for ((name, path), reading) in wanted.into_iter().zip(readings) {
+            match reading {
                 Ok(job) => {
                     taken.insert(name.clone());
                     listing.jobs.push(Found { folder: name, path, job, built_in: false });
@@ -162,6 +177,41 @@ impl Catalog {
                 Err(error) => listing.broken.push(Broken { folder: name, path, error }),
             }
         }
+    }
+
+    /// Tells whether a file that lists these jobs has to be written: another project, other jobs, or another file.
+    #[must_use]
+    pub fn is_news(&self, path: &Path, listing: &Listing) -> bool {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(told) = told.as_ref().filter(|told| told.path == path) else { return true };
+        let same_jobs = told.jobs.len() == listing.jobs.len()
+            && told.jobs.iter().zip(&listing.jobs).all(|(old, new)| Arc::ptr_eq(old, &new.job));
+        !same_jobs || told.stamp.is_none() || told.stamp != stamp(path)
+    }
+
+    /// Notes that a file lists these jobs now.
+    pub fn told(&self, path: &Path, listing: &Listing) {
+        let jobs = listing.jobs.iter().map(|found| Arc::clone(&found.job)).collect();
+        let told = Told { path: path.to_owned(), stamp: stamp(path), jobs };
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+    }
+
+    /// Reads many jobs. The first look at a project is what a client waits for, so it is shared among threads.
+    fn load_all(&self, wanted: &[(String, PathBuf)]) -> Vec<Reading> {
+        let load = |part: &[(String, PathBuf)]| part.iter().map(|(_, path)| self.load(path)).collect::<Vec<_>>();
+        let nothing_kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        if !nothing_kept || wanted.len() < 2 * MOST_THREADS || threads < 2 {
+            return load(wanted);
+        }
+        std::thread::scope(|scope| {
+            let parts: Vec<_> = wanted
+                .chunks(wanted.len().div_ceil(threads))
+                .map(|part| (part, scope.spawn(move || load(part))))
+                .collect();
+            // A thread that was lost leaves its part to this one.
+            parts.into_iter().flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| load(part))).collect()
+        })
     }
 
     /// Finds a job by the name of its folder, else by the name inside. The first that can be used counts, as in the

@@ -141,7 +141,7 @@ impl<'a> Git<'a> {
         let base = self.base(base)?;
         let diff = ["diff", "--name-only", "-z", "-M", "--diff-filter=ACMR", "--relative", "--no-ext-diff"];
         let mut since_base = diff.to_vec();
-        since_base.extend(["--ignore-submodules=none", &base, "--"]);
+        since_base.extend(["--ignore-submodules=all", &base, "--"]);
         let mut staged = diff.to_vec();
         staged.extend(["--cached", "HEAD", "--"]);
         let mut found = BTreeSet::new();

@@ -26,6 +26,14 @@ pub enum FileError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// Led out of the project by a link.
+    #[error("`{}` leads out of the project `{}`, and nothing is written there", path.display(), root.display())]
+    Outside {
+        /// Where.
+        path: PathBuf,
+        /// The project's root.
+        root: PathBuf,
+    },
     /// Not text.
     #[error("`{}` is not UTF-8 text (byte {at})", path.display())]
     NotText {
@@ -88,6 +96,21 @@ pub fn make_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(|source| FileError::io("made", path, source))
 }
 
+/// Makes one of our folders in a project, and makes sure that it lies there: a repository may hold a link of its name.
+///
+/// # Errors
+///
+/// When the system refuses, and when a link leads out of the root.
+pub fn make_own_folder(path: &Path, root: &Path) -> Result<(), FileError> {
+    // Looked at before anything is made, so that nothing is made elsewhere.
+    let existing = path.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(root);
+    let real = existing.canonicalize().map_err(|source| FileError::io("used", existing, source))?;
+    if !real.starts_with(root) {
+        return Err(FileError::Outside { path: path.to_owned(), root: root.to_owned() });
+    }
+    make_folder(path)
+}
+
 /// Replaces a file in one step; the old content stays whole when anything fails. The folder is made when it is missing.
 ///
 /// # Errors
@@ -131,6 +154,20 @@ mod tests {
         assert!(write(&blocked, b"new").is_err());
         assert_eq!(fs::read(&path).expect("read"), b"old");
         assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_out_is_not_followed() {
+        let (inside, outside) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let root = inside.path().canonicalize().expect("it is there");
+        std::os::unix::fs::symlink(outside.path(), root.join("link")).expect("linked");
+        std::os::unix::fs::symlink("/nonexistent/x", root.join("dangling")).expect("linked");
+        assert!(matches!(make_own_folder(&root.join("link/deep"), &root), Err(FileError::Outside { .. })));
+        assert!(make_own_folder(&root.join("link"), &root).is_err());
+        assert!(make_own_folder(&root.join("dangling/x"), &root).is_err());
+        assert_eq!(fs::read_dir(outside.path()).expect("listed").count(), 0);
+        assert!(make_own_folder(&root.join("a/b"), &root).is_ok());
     }
 
     #[test]

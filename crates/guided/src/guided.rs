@@ -224,8 +224,13 @@ impl<'a> Project<'a> {
             self.tolerate(files::write(&schema, builtin::JOB_SCHEMA.as_bytes()));
         }
         let listing = self.listing();
-        self.tolerate(status::write_manifest(&self.places, &listing));
         Startup { instructions: instructions(&listing), issue: issue(&listing) }
+    }
+
+    /// Writes the list of jobs for other programs. Apart from [`Project::start_up`], since no client waits for it.
+    pub fn tell_jobs(&self) {
+        let listing = self.listing();
+        self.tolerate(status::write_manifest(&self.places, self.catalog(), &listing));
     }
 
     /// What other programs read may fail to be written without failing a call.
@@ -239,7 +244,7 @@ impl<'a> Project<'a> {
     #[must_use]
     pub fn get_workflows(&self) -> WorkflowList {
         let listing = self.listing();
-        self.tolerate(status::write_manifest(&self.places, &listing));
+        self.tolerate(status::write_manifest(&self.places, self.catalog(), &listing));
         let jobs = listing.jobs.iter().map(job_info).collect();
         let errors = listing
             .broken

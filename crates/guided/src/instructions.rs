@@ -54,7 +54,7 @@ impl Writer<'_> {
         let mut seen = std::collections::HashSet::new();
         due.retain(|task| seen.insert(task.id.clone()));
         let folder = self.places.reviews();
-        files::make_folder(&folder)?;
+        files::make_own_folder(&folder, self.places.root())?;
         let due_ids: std::collections::HashSet<&str> = due.iter().map(|task| task.id.as_str()).collect();
         remove_old(&folder, &due_ids);
         let outputs = self.run_commands(&due);
@@ -262,7 +262,11 @@ fn remove_old(folder: &Path, keep: &std::collections::HashSet<&str>) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(id) = name.to_str().and_then(|name| name.strip_suffix(".md")) else { continue };
-        if !keep.contains(id) && !folder.join(format!("{id}.passed")).exists() {
+        // Only what has the form of an id is ours to remove.
+        let is_id = id
+            .rsplit_once("--")
+            .is_some_and(|(_, hash)| hash.len() == 12 && hash.bytes().all(|one| one.is_ascii_hexdigit()));
+        if is_id && !keep.contains(id) && !folder.join(format!("{id}.passed")).exists() {
             // Another call may have removed it already.
             let _ = fs::remove_file(entry.path());
         }

@@ -14,7 +14,8 @@ impl Ground {
         for (name, text) in files {
             files::write(&folder.path().join(name), text.as_bytes()).expect("written");
         }
-        let places = Places::new(folder.path(), "claude").expect("places");
+        let root = folder.path().canonicalize().expect("it is there");
+        let places = Places::new(&root, "claude").expect("places");
         let environment = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())].into();
         Self { _folder: folder, places, environment }
     }
@@ -141,17 +142,33 @@ fn commands_run_from_the_rules_folder_once_each_and_tell_how_they_failed() {
 fn passed_tasks_are_left_out_and_old_files_go_unless_passed() {
     let ground = Ground::new(&[]);
     let writer = ground.writer(true);
-    writer.write(vec![ground.task("old"), ground.task("done")]).expect("written");
-    fs::write(ground.places.reviews().join("done.passed"), "").expect("written");
-    let due = writer.write(vec![ground.task("new"), ground.task("done"), ground.task("new")]).expect("written");
-    assert_eq!(due.iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["new"]);
+    let [old, done, new] = ["old", "done", "new"].map(|name| format!("{name}--x.md--0123456789ab"));
+    writer.write(vec![ground.task(&old), ground.task(&done)]).expect("written");
+    fs::write(ground.places.reviews().join(format!("{done}.passed")), "").expect("written");
+    fs::write(ground.places.reviews().join("notes of a person.md"), "").expect("written");
+    let due = writer.write(vec![ground.task(&new), ground.task(&done), ground.task(&new)]).expect("written");
+    assert_eq!(due.iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), [new.as_str()]);
     let mut left: Vec<String> = fs::read_dir(ground.places.reviews())
         .expect("listed")
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     left.sort();
-    assert_eq!(left, ["done.md", "done.passed", "new.md"]);
+    let expected =
+        [format!("{done}.md"), format!("{done}.passed"), format!("{new}.md"), "notes of a person.md".to_owned()];
+    assert_eq!(left, expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_a_link_out_of_the_project_is_refused() {
+    let ground = Ground::new(&[]);
+    let outside = tempfile::tempdir().expect("a folder");
+    fs::write(outside.path().join("a--b--0123456789ab.md"), "not ours").expect("written");
+    files::make_folder(&ground.places.temporary()).expect("made");
+    std::os::unix::fs::symlink(outside.path(), ground.places.reviews()).expect("linked");
+    assert!(ground.writer(true).write(vec![ground.task("r--x.md--0123456789ab")]).is_err());
+    assert_eq!(fs::read_dir(outside.path()).expect("listed").count(), 1);
 }
 
 #[test]

@@ -192,7 +192,10 @@ impl Project<'_> {
         if let Err(reason) = check_review_id(id) {
             return format!("Validation error: {reason}");
         }
-        match files::write(&self.places().reviews().join(format!("{id}.passed")), b"") {
+        let folder = self.places().reviews();
+        let written = files::make_own_folder(&folder, self.root())
+            .and_then(|()| files::write(&folder.join(format!("{id}.passed")), b""));
+        match written {
             Ok(()) => format!("Review '{id}' is marked as passed. It comes back when what it is about changes."),
             Err(error) => format!("Validation error: the mark cannot be written: {}", model::with_causes(&error)),
         }

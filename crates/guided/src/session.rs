@@ -40,7 +40,7 @@ impl Session {
     /// When the id is unsafe or the folder cannot be made or locked.
     pub fn open(places: &Places, id: &str) -> Result<Self, SessionError> {
         let folder = places.session(id)?;
-        files::make_folder(&folder)?;
+        files::make_own_folder(&folder, places.root())?;
         let path = folder.join(".lock");
         let failed = |source| FileError::io("locked", &path, source);
         let lock = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
@@ -154,7 +154,8 @@ mod tests {
 
     fn places() -> (tempfile::TempDir, Places) {
         let folder = tempfile::tempdir().expect("a folder");
-        let places = Places::new(folder.path(), "claude").expect("places");
+        let root = folder.path().canonicalize().expect("it is there");
+        let places = Places::new(&root, "claude").expect("places");
         (folder, places)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Listing;
+use crate::catalog::{Catalog, Listing};
 use crate::files::{self, FileError};
 use crate::job::{Job, Workflow};
 use crate::names::display;
@@ -20,7 +20,12 @@ const STATUS_BYTES: u64 = 16 * 1024 * 1024;
 /// # Errors
 ///
 /// When the file cannot be written.
-pub fn write_manifest(places: &Places, listing: &Listing) -> Result<(), FileError> {
+pub fn write_manifest(places: &Places, catalog: &Catalog, listing: &Listing) -> Result<(), FileError> {
+    let path = places.status().join("job_manifest.yml");
+    // Listing jobs is what callers wait for; they seldom change.
+    if !catalog.is_news(&path, listing) {
+        return Ok(());
+    }
     let mut jobs: Vec<&Arc<Job>> = listing.jobs.iter().map(|found| &found.job).collect();
     jobs.sort_by(|one, other| one.name.cmp(&other.name));
     let jobs: Vec<Value> = jobs
@@ -36,12 +41,12 @@ pub fn write_manifest(places: &Places, listing: &Listing) -> Result<(), FileErro
         })
         .collect();
     let text = to_yaml(&json!({ "jobs": jobs }));
-    let path = places.status().join("job_manifest.yml");
-    // Listing jobs is what callers wait for; the file seldom changes.
-    if files::read(&path, STATUS_BYTES).is_ok_and(|old| old == text.as_bytes()) {
-        return Ok(());
+    // A server that was started again finds what it would write.
+    if !files::read(&path, STATUS_BYTES).is_ok_and(|old| old == text.as_bytes()) {
+        files::write(&path, text.as_bytes())?;
     }
-    files::write(&path, text.as_bytes())
+    catalog.told(&path, listing);
+    Ok(())
 }
 
 fn workflow_status(name: &str, workflow: Option<&Workflow>) -> Value {

@@ -206,7 +206,8 @@ mod tests {
         for (name, text) in files {
             files::write(&folder.path().join(name), text.as_bytes()).expect("written");
         }
-        let places = Places::new(folder.path(), "claude").expect("places");
+        let root = folder.path().canonicalize().expect("it is there");
+        let places = Places::new(&root, "claude").expect("places");
         (folder, places)
     }
 

@@ -13,7 +13,8 @@ fn tests_in(folder: &Path, prefix: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(folder).expect("listed").flatten() {
         let path = entry.path();
-        let Some(module) = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".rs")) else {
+        let Some(module) = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".rs"))
+        else {
             continue;
         };
         let text = fs::read_to_string(&path).expect("read");

@@ -429,4 +429,57 @@ mod tests {
             (Some(-32022), &json!("2099-01-01"))
         );
     }
+
+    #[test]
+    fn the_opening_may_be_sent_again_and_a_ping_before_it() {
+        let open = |name: &str| {
+            let info = if name.is_empty() { json!(null) } else { json!({ "name": name }) };
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18", "clientInfo": info } }).to_string()
+        };
+        let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+        let list = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";
+        let found: Vec<Value> =
+            answers(&[ping, &open("a"), &open(""), list, &open("b"), list]).into_iter().flatten().collect();
+        assert_eq!(
+            (&found[0]["result"], found[2]["result"]["protocolVersion"].as_str()),
+            (&json!({}), Some("2025-06-18"))
+        );
+        assert_eq!((&found[3]["result"]["client"], &found[5]["result"]["client"]), (&json!("a"), &json!("b")));
+    }
+
+    #[test]
+    fn a_modern_request_says_who_asks() {
+        let ask = |meta: Value| {
+            let line =
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } }).to_string();
+            answers(&[&line]).remove(0).expect("an answer")
+        };
+        assert_eq!(ask(json!({ META_REVISION: MODERN }))["error"]["data"]["code"], "MCP_CLIENT_INFO_REQUIRED");
+        assert_eq!(
+            ask(json!({ META_REVISION: MODERN, META_CLIENT: { "name": "x" } }))["error"]["data"]["code"],
+            "MCP_CLIENT_CAPABILITIES_REQUIRED"
+        );
+        assert!(
+            ask(json!({ META_REVISION: MODERN, META_CLIENT: { "name": "x" }, META_CAPABILITIES: {} }))["result"]
+                .is_object()
+        );
+        assert_eq!(ask(json!([]))["error"]["data"]["details"]["argument"], "params._meta");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_and_the_next_one_is_served() {
+        use std::io::{Read as _, Seek as _};
+        let mut input = tempfile::tempfile().expect("a file");
+        let output = tempfile::tempfile().expect("a file");
+        write!(input, "{}\n{{\"jsonrpc\":\"2.0\",\"id\":\"é\",\"method\":\"ping\"}}\n", "x".repeat(100_000))
+            .expect("written");
+        input.rewind().expect("at its start");
+        serve(Echo, input, output.try_clone().expect("again")).expect("served");
+        let mut output = output;
+        output.rewind().expect("at its start");
+        let mut text = String::new();
+        output.read_to_string(&mut text).expect("read");
+        let found: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!((found[0]["error"]["code"].as_i64(), found[1]["id"].as_str()), (Some(-32600), Some("é")));
+    }
 }

@@ -229,6 +229,8 @@ pub struct LaunchOptions {
     pub related_projects: Vec<String>,
     /// The profile whose registry the run belongs to, if it does to one.
     pub profile: Option<String>,
+    /// The provider of the run's agents, if the command line named one.
+    pub provider: Option<String>,
     /// The entrypoint as it was declared when the run started.
     pub entrypoint: Option<crate::Entrypoint>,
     /// The input with defaults filled in and files imported.

@@ -194,6 +194,8 @@ pub struct Manifest {
     pub language: Option<String>,
     /// `workflow.claudeWorkflows`: whether the scripts in `.claude/workflows` are served too.
     pub claude_workflows: bool,
+    /// `workflow.provider`: who starts the agents of its runs, a name or `{command, …}`.
+    pub provider: Option<Value>,
     /// `workflow.maxAgents`: the most agents of one run.
     pub max_agents: Option<u64>,
     /// `workflow.maxTokens`: the most tokens of one run.
@@ -249,6 +251,27 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// A project made of one script file, for as long as it runs: `file` must be absolute. `None` when its name is not
+    /// that of a script. Its id follows from its path.
+    #[must_use]
+    pub fn of_script(file: &Path) -> Option<Self> {
+        use sha2::Digest as _;
+        let name = file.file_name()?.to_str()?;
+        let stem = [".js", ".mjs", ".ts", ".mts"].into_iter().find_map(|ending| name.strip_suffix(ending))?;
+        let digest = sha2::Sha256::digest(file.as_os_str().as_encoded_bytes());
+        let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        // Version 8: made by a rule of our own.
+        let uuid = format!("{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32]);
+        let mut manifest = Self::undeclared(file.parent()?, &uuid);
+        manifest.name = clean(stem);
+        let id: String = stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+        let id = id.trim_matches('-');
+        let id = if id.is_empty() { "script" } else { id };
+        manifest.entrypoints =
+            Some(vec![Declaration { id: id.into(), body: Value::from(format!("./{name}")), duplicate: false }]);
+        Some(manifest)
+    }
+
     /// A manifest that declares nothing.
     pub(crate) fn undeclared(root: &Path, uuid: &str) -> Self {
         Self {
@@ -261,6 +284,7 @@ impl Manifest {
             http_hosts: Vec::new(),
             language: None,
             claude_workflows: false,
+            provider: None,
             max_agents: None,
             max_tokens: None,
             errors: Vec::new(),
@@ -321,6 +345,15 @@ impl Manifest {
                 let shown = json::short(other);
                 self.warnings.push(format!("`workflow.claudeWorkflows` is {shown}; it must be true or false"));
                 false
+            }
+        };
+        self.provider = match workflow.get("provider") {
+            None | Some(Value::Null) => None,
+            Some(value @ (Value::String(_) | Value::Object(_) | Value::Array(_))) => Some(value.clone()),
+            Some(other) => {
+                let shown = json::short(other);
+                self.warnings.push(format!("`workflow.provider` is {shown}; write a name or `{{\"command\": [...]}}`"));
+                None
             }
         };
         self.max_agents = self.count(workflow, "maxAgents");

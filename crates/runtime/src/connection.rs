@@ -42,10 +42,13 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// Finds the connection of a project's runs. Both calls block, the second one for seconds where a person is asked.
+/// Finds the connection of a project's runs. All calls block, the last one for seconds where a person is asked.
 pub trait ConnectionSource: fmt::Debug + Send + Sync {
     /// Returns every key that can be had without asking anybody, used or not: they are masked from a run's beginning.
     fn keys_at_hand(&self, env_file: &EnvFile) -> Vec<String>;
+
+    /// Returns the origin of the server that holds, without asking anybody for its key.
+    fn origin(&self, env_file: &EnvFile) -> Option<String>;
 
     /// Finds the connection; `None` where nobody has named a server.
     ///
@@ -57,7 +60,12 @@ pub trait ConnectionSource: fmt::Debug + Send + Sync {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+    use crate::context::{Folders, ProcessEnvironment, Project};
+    use crate::host_calls::HostContext;
 
     #[test]
     fn a_key_is_given_and_never_shown() {
@@ -72,5 +80,67 @@ mod tests {
         assert_eq!(variables[1], (KEY_VARIABLE.into(), "hunter2".into()));
         let bare = Connection { key: None, ..connection };
         assert_eq!(bare.variables().len(), 1, "a server without a key");
+    }
+
+    /// A login whose key is in a keyring that counts how often it is asked.
+    #[derive(Debug, Default)]
+    struct InKeyring(AtomicUsize);
+
+    impl ConnectionSource for InKeyring {
+        fn keys_at_hand(&self, _: &EnvFile) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn origin(&self, _: &EnvFile) -> Option<String> {
+            Some("https://one.example".into())
+        }
+
+        fn find(&self, _: &EnvFile) -> Result<Option<Connection>, String> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            let url = "https://one.example".to_owned();
+            Ok(Some(Connection { origin: url.clone(), url, key: Some("hunter2".into()) }))
+        }
+    }
+
+    #[test]
+    fn the_key_is_asked_for_once_and_masked_from_then_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = r#"{"name": "p", "id": "65a465a4-65a4-465a-8465-a465a465a465", "projectType": "workflow"}"#;
+        std::fs::write(folder.path().join("package.json"), package).unwrap();
+        let source = Arc::new(InKeyring::default());
+        let data = folder.path().to_owned();
+        let project = Project {
+            manifest: project::Manifest::read(folder.path()).unwrap(),
+            id: None,
+            title: "p".into(),
+            folders: Folders {
+                files: data.clone(),
+                kv: data.clone(),
+                values: data.clone(),
+                created: data.clone(),
+                data,
+            },
+            environment: ProcessEnvironment::new(),
+            connection: Some(source.clone()),
+            desktop_config_dir: None,
+            auth_dir: None,
+            allow_exec: Vec::new(),
+            related: Vec::new(),
+            profile: None,
+        };
+        let host = HostContext::new(&project, None);
+        assert!(host.is_connection("https://one.example") && !host.is_connection("https://two.example"));
+        let (known, asked) = (host.known_secrets(), source.0.load(Ordering::SeqCst));
+        assert_eq!((known, asked, host.masker().finds("hunter2")), (0, 0, false));
+        for _ in 0..2 {
+            let found = host.connection().unwrap().unwrap();
+            assert_eq!(found.key.as_deref(), Some("hunter2"));
+        }
+        let (known, asked) = (host.known_secrets(), source.0.load(Ordering::SeqCst));
+        assert_eq!(
+            (known, asked, host.masker().finds("hunter2")),
+            (1, 1, true),
+            "whoever masks sees that there is more"
+        );
     }
 }

@@ -51,6 +51,8 @@ pub struct Project {
     pub allow_exec: Vec<String>,
     /// Related projects bound on the command line, `ALIAS=DIR`.
     pub related: Vec<String>,
+    /// The provider of its runs' agents, if the caller named one.
+    pub provider: Option<String>,
     /// The profile it is run in.
     pub profile: Option<String>,
 }
@@ -76,6 +78,7 @@ impl Project {
             allow_exec: self.allow_exec.clone(),
             related_projects: self.related.clone(),
             profile: self.profile.clone(),
+            provider: self.provider.clone(),
             desktop_config_dir: self.desktop_config_dir.as_ref().map(text),
             auth_dir: self.auth_dir.as_ref().map(text),
             ..LaunchOptions::default()

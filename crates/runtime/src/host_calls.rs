@@ -105,6 +105,16 @@ impl HostContext {
         Some(value)
     }
 
+    /// How many secrets are known: more than when a masker was made, and that masker is out of date.
+    pub(crate) fn known_secrets(&self) -> usize {
+        self.secrets.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Tells whether an origin is that of the connection, whose key is not asked for.
+    pub(crate) fn is_connection(&self, origin: &str) -> bool {
+        self.source.as_ref().and_then(|source| source.origin(&self.env_file)).is_some_and(|ours| ours == origin)
+    }
+
     /// The server that this run may talk to. Asked for once in a run, which may take seconds; its key is masked from then
     /// on.
     pub(crate) fn connection(&self) -> Result<Option<&Connection>, &str> {

@@ -126,17 +126,22 @@ fn headers(args: &Value) -> Result<Vec<(String, String)>, HostError> {
 /// Says whether a request may go there; returns the key that goes with it.
 fn allow(context: &HostContext, target: &Target) -> Result<Option<String>, HostError> {
     let named = context.http_hosts.iter().any(|host| *host == target.host || *host == target.host_and_port());
-    let connection = context.connection().map_err(|why| error("connection", why));
-    match connection {
-        Ok(Some(connection)) if connection.origin == target.origin() => Ok(connection.key.clone()),
-        // A connection that cannot be had does not keep a project from the hosts it names.
-        Ok(_) | Err(_) if named => Ok(None),
-        Ok(_) => Err(error(
-            "http_host",
-            format!("`{}` is not a host of this project: name it in `workflow.httpHosts` of package.json", target.host),
-        )),
-        Err(problem) => Err(problem),
+    // The keyring is asked only for a request that takes the key along.
+    if context.is_connection(&target.origin()) {
+        return match context.connection() {
+            Ok(connection) => Ok(connection.and_then(|connection| connection.key.clone())),
+            // A connection that cannot be had does not keep a project from the hosts it names.
+            Err(_) if named => Ok(None),
+            Err(why) => Err(error("connection", why)),
+        };
     }
+    if named {
+        return Ok(None);
+    }
+    Err(error(
+        "http_host",
+        format!("`{}` is not a host of this project: name it in `workflow.httpHosts` of package.json", target.host),
+    ))
 }
 
 /// An address as it is requested.

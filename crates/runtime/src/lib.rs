@@ -7,6 +7,7 @@
 //! Not here: SQL (`store`), the engine itself (`script`), the protocol of clients (`mcp`), how processes are started and
 //! ended (`process`).
 
+mod agents;
 mod connection;
 mod context;
 mod executor;

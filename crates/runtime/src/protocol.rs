@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use model::{RunError, TimestampMs};
-use script::{HostCall, HostError, Job, ModuleSource, Narration};
+use script::{HostCall, HostError, Job, ModuleSource, Narration, Tally};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -81,6 +81,9 @@ pub struct ExecJob {
     pub input: String,
     /// How long it may take.
     pub timeout_ms: u64,
+    /// How long it may write nothing, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence_ms: Option<u64>,
 }
 
 /// What a program did.
@@ -95,6 +98,9 @@ pub struct Executed {
     pub stderr: String,
     /// Whether more was written than is kept.
     pub truncated: bool,
+    /// Whether it was ended since it wrote nothing for too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stalled: bool,
 }
 
 /// The result of a host call.
@@ -140,6 +146,11 @@ pub enum FromWorker {
     },
     /// What the project tells.
     Narrate(Narration),
+    /// What the run's agents came to.
+    Tally {
+        /// The sums.
+        tally: Tally,
+    },
     /// It is over. The last message.
     Done(Outcome),
 }

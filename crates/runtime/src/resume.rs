@@ -42,7 +42,10 @@ pub(crate) fn take_up(
     let record = store.show(lease.run())?;
     let host = HostContext::new(&project, Some(begun));
     mask_answers(store, lease, &record, &host)?;
-    let Read { rows, children, unfinished, leave_used } = journal(store, lease, &host)?;
+    let Read { rows, children, unfinished, leave_used, talked } = journal(store, lease, &host)?;
+    if talked && let Err(why) = host.connection() {
+        tracing::warn!(run = %lease.run(), "the connection's key cannot be had, and so not be masked: {why}");
+    }
     let sources = store.sources(lease.run())?;
     let past = Past {
         journal: rows,
@@ -116,6 +119,8 @@ struct Read {
     unfinished: HashSet<u64>,
     /// Questions whose leave was used.
     leave_used: HashSet<u64>,
+    /// Whether the run has talked to a server, and so may repeat what it was told with its key.
+    talked: bool,
 }
 
 /// Reads the journal as the engine replays it. Calls that were made and never answered are left out: the script makes
@@ -125,6 +130,7 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
     let mut children = HashMap::new();
     let mut unfinished = HashSet::new();
     let mut leave_used = HashSet::new();
+    let mut talked = false;
     let mut secrets: HashMap<u64, String> = HashMap::new();
     for row in store.journal(lease.run())?.rows {
         let broken = || ResumeError::Journal { row: row.n };
@@ -142,6 +148,7 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
                     secrets.insert(seq, name.to_owned());
                 }
                 unfinished.insert(seq);
+                talked |= matches!(kind, CallKind::Http | CallKind::Agent);
                 rows.push(JournalRow::Issue { seq, kind: kind.as_str().to_owned(), fingerprint });
             }
             JournalKind::Done => {
@@ -171,7 +178,7 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
             JournalKind::Cancel | JournalKind::End => {}
         }
     }
-    Ok(Read { rows, children, unfinished, leave_used })
+    Ok(Read { rows, children, unfinished, leave_used, talked })
 }
 
 /// Gives the value of a secret as it is now. One that is gone fails the call, and the run with it if it cannot do

@@ -46,7 +46,9 @@ fn check<'a>(path: &str, node: &'a Value, faults: &mut Vec<String>, inner: &mut 
             "type" => {}
             "oneOf" => match value {
                 Value::Array(branches) if branches.len() >= 2 => {
-                    inner.extend(branches.iter().enumerate().map(|(at, branch)| (format!("{path}.oneOf[{at}]"), branch)));
+                    inner.extend(
+                        branches.iter().enumerate().map(|(at, branch)| (format!("{path}.oneOf[{at}]"), branch)),
+                    );
                 }
                 _ => faults.push(format!("{path}.oneOf must be an array of at least two schemas")),
             },

@@ -283,14 +283,11 @@ fn what_would_not_run_elsewhere_is_noted_once() {
 }
 
 #[test]
-fn nested_scripts_and_flow_are_host_calls() {
+fn flow_is_there_and_scripts_of_the_project_run_inside() {
+    let unknown = "try { await workflow('other') } catch (error) { return [error.code, error.message] }";
     assert_eq!(
-        output_of("return await workflow('other', {a: 1})"),
-        json!({"kind": "workflow", "args": {"name": "other", "args": {"a": 1}}})
-    );
-    assert_eq!(
-        output_of("return await workflow({scriptPath: 'x.js'})"),
-        json!({"kind": "workflow", "args": {"scriptPath": "x.js"}})
+        output_of(unknown),
+        json!(["WORKFLOW_UNKNOWN", "there is no workflow `other` in this project (there are none)"])
     );
     assert_eq!(output_of("return await flow.kv.get('k')"), json!({"kind": "kv.get", "args": {"key": "k"}}));
     assert_eq!(shown(&run(&job("try { flow.fail('no') } catch {} return 1"), &mut host())), "business_error: no");

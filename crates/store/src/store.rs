@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::body::{Sealer, Stored};
 use crate::connection::BUSY_WAIT;
-use crate::database::{Create, Database};
+use crate::database::{Create, Database, Outcome};
 use crate::schema::{HISTORY, Schema};
 use crate::{Masker, Owner, Result};
 
@@ -120,19 +120,10 @@ impl Store {
     ///
     /// The database could not be read at all.
     pub fn integrity(&self) -> Result<Vec<String>> {
-        self.database.read(|connection| {
-            let mut said: Vec<String> = connection
-                .prepare("PRAGMA integrity_check(20)")?
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            said.retain(|line| line != "ok");
-            let strangers: Vec<String> = connection
-                .prepare("PRAGMA foreign_key_check")?
-                .query_map([], |row| row.get::<_, String>(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            said.extend(strangers.into_iter().take(20).map(|table| format!("a row of `{table}` belongs to nothing")));
-            Ok(said)
-        })
+        // A connection of its own: the full-text index is looked at as the connection remembers it, and one that is older
+        // than somebody else's last merge remembers parts that are gone.
+        let connection = self.database.reader()?;
+        damage(&connection).map_err(|fault| fault.at(self.path()))
     }
 
     /// Returns a handle that takes these secrets out of everything it records. It shares all else with this one.
@@ -202,6 +193,21 @@ impl Store {
             (std::borrow::Cow::Owned(masked), None) => Stored::new(masked.as_bytes()),
         }
     }
+}
+
+/// Says what is damaged.
+fn damage(connection: &rusqlite::Connection) -> Outcome<Vec<String>> {
+    let mut said: Vec<String> = connection
+        .prepare("PRAGMA integrity_check(20)")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    said.retain(|line| line != "ok");
+    let strangers: Vec<String> = connection
+        .prepare("PRAGMA foreign_key_check")?
+        .query_map([], |row| row.get::<_, String>(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    said.extend(strangers.into_iter().take(20).map(|table| format!("a row of `{table}` belongs to nothing")));
+    Ok(said)
 }
 
 /// A value as it is stored.

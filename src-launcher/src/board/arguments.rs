@@ -110,3 +110,45 @@ impl<'a> Arguments<'a> {
         Ok(fields)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code<T>(result: Result<T>) -> &'static str {
+        result.map_or_else(|error| error.code, |_| "accepted")
+    }
+
+    #[test]
+    fn texts_must_be_there() {
+        let map = json!({ "blank": "  ", "number": 5, "text": " x " });
+        let arguments = Arguments(map.as_object().expect("an object"));
+        for name in ["blank", "number", "missing"] {
+            assert_eq!(code(arguments.text(name)), "MCP_ARGUMENT_REQUIRED", "{name}");
+        }
+        assert_eq!(arguments.text("text").expect("there"), "x");
+    }
+
+    #[test]
+    fn lists_are_lists() {
+        let map = json!({ "text": "card", "blank": ["a", ""], "twice": [" a ", "a", "b"] });
+        let arguments = Arguments(map.as_object().expect("an object"));
+        assert_eq!(code(arguments.list("text")), "MCP_ARGUMENT_INVALID");
+        assert_eq!(code(arguments.list("blank")), "MCP_ARGUMENT_REQUIRED");
+        assert_eq!(arguments.filter("twice").expect("a list"), ["a", "b"]);
+        assert!(arguments.filter("missing").expect("empty").is_empty());
+    }
+
+    #[test]
+    fn numbers_may_be_text_and_have_bounds() {
+        let map =
+            json!({ "text": "3", "half": 1.5, "none": 0, "over": 201, "whole": 2.0, "word": "abc", "huge": 1e300 });
+        let arguments = Arguments(map.as_object().expect("an object"));
+        assert_eq!(arguments.count("text", 1, 200, 50).expect("a number"), 3);
+        assert_eq!(arguments.count("whole", 1, 200, 50).expect("a number"), 2);
+        assert_eq!(arguments.count("missing", 1, 200, 50).expect("the default"), 50);
+        for name in ["half", "none", "over", "word", "huge"] {
+            assert_eq!(code(arguments.count(name, 1, 200, 50)), "MCP_ARGUMENT_INVALID", "{name}");
+        }
+    }
+}

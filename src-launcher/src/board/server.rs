@@ -302,4 +302,26 @@ mod tests {
             assert_eq!(decoded(broken), None);
         }
     }
+
+    #[test]
+    fn a_reading_server_and_its_pages() {
+        let root = tempfile::tempdir().expect("a folder");
+        std::fs::write(root.path().join("project.config.mjs"), "export default {};").expect("written");
+        let workspace = Workspace::open(Some(root.path()), root.path(), false).expect("a workspace");
+        let mut server = BoardServer::new(workspace, true, Surroundings::default());
+        let mut ask =
+            |method: &str, params: Value| server.request(method, params.as_object().expect("an object"), None);
+        let call = |name: &str| json!({ "name": name, "arguments": { "title": "x" } });
+        let code = |answer: Result<Option<Value>, Refusal>| {
+            answer.expect("a result").expect("known")["structuredContent"]["error"]["code"].clone()
+        };
+        assert_eq!(code(ask("tools/call", call("project_card_create"))), "MCP_SERVER_READ_ONLY");
+        assert_eq!(code(ask("tools/call", call("project_nope"))), "MCP_TOOL_NOT_FOUND");
+        let past =
+            ask("resources/list", json!({ "cursor": URL_SAFE_NO_PAD.encode("100") })).expect("a page").expect("known");
+        assert_eq!(past, json!({ "resources": [] }));
+        let broken = ask("resources/list", json!({ "cursor": "!!" })).expect_err("refused");
+        assert_eq!(broken.data.expect("data")["code"], "MCP_CURSOR_INVALID");
+        assert!(ask("nothing/here", json!({})).expect("no refusal").is_none());
+    }
 }

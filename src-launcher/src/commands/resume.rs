@@ -156,6 +156,7 @@ fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
         auth_dir: options.auth_dir,
         allow_exec: launch.allow_exec.clone(),
         related: launch.related_projects.clone(),
+        provider: launch.provider.clone(),
         profile: launch.profile.clone(),
     })
 }

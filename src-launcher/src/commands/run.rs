@@ -12,7 +12,7 @@ use store::StoreError;
 use crate::cli::Run;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::open::{self, Opened};
-use crate::{out, terminal};
+use crate::{out, retention, terminal};
 
 /// Exit code of a run that was interrupted at the keyboard (128 and SIGINT).
 const INTERRUPTED: u8 = 130;
@@ -27,6 +27,9 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 
 pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
     let Opened { project, store, .. } = open::target(&options.target, profile, &options.folders)?;
+    if let Err(error) = retention::tend(&store) {
+        tracing::warn!("the history: {}", with_causes(&error));
+    }
     process::orphans::inherit();
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
@@ -103,7 +106,12 @@ fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
     let mut parsed = project::parse_cli(&entrypoint.params, &options.parameters, &folder)
         .map_err(|faults| Failure::usage(faults.to_string()))?;
     if let Some(args) = &options.args {
-        parsed.insert("args".into(), json(args.as_bytes(), "`--args`")?);
+        // What is no JSON is text: that is what people write.
+        let value = match json(args.as_bytes(), "`--args`") {
+            Ok(value) => value,
+            Err(_) => Value::String(args.clone()),
+        };
+        parsed.insert("args".into(), value);
     }
     Ok(Value::Object(parsed))
 }

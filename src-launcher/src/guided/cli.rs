@@ -39,6 +39,12 @@ pub(crate) enum Guided {
     Jobs(Jobs),
     /// Answer a hook: one JSON object on standard input, one on standard output
     Hook(Hook),
+    /// Nothing has to be installed any more
+    #[command(hide = true)]
+    Install,
+    /// Nothing has to be copied any more
+    #[command(hide = true)]
+    Sync,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -72,6 +78,9 @@ pub(crate) struct Serve {
     /// Do not run commands that review rules and schemas name
     #[arg(long)]
     no_commands: bool,
+    /// Has no effect; taken for older configurations
+    #[arg(long, hide = true)]
+    port: Option<u16>,
     /// Has no effect; taken for older configurations
     #[arg(long, hide = true)]
     no_quality_gate: bool,
@@ -144,6 +153,10 @@ pub(crate) fn run(command: &Guided) -> Result<u8, Failure> {
             Ok(0)
         }
         Guided::Hook(hook) => answer_hook(&hook.name),
+        Guided::Install | Guided::Sync => {
+            out::note("nothing is done by this command any more: jobs are read from `.deepwork/jobs` at every call");
+            Ok(0)
+        }
     }
 }
 

@@ -141,10 +141,7 @@ impl Recorder {
             cli_args: Vec::new(),
             parent: None,
             owner: Owner::current(),
-            launch: LaunchOptions {
-                project_dir: self.root.to_string_lossy().into_owned(),
-                ..LaunchOptions::default()
-            },
+            launch: LaunchOptions { project_dir: self.root.to_string_lossy().into_owned(), ..LaunchOptions::default() },
             status: FirstStatus::Running,
         })
     }

@@ -66,7 +66,19 @@ impl GuidedServer {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let fallback = root.fallback().to_owned();
-        Self { identity, root, inner: Arc::new(Inner { guided, recorder, fallback, startup: OnceLock::new() }) }
+        let inner = Arc::new(Inner { guided, recorder, fallback, startup: OnceLock::new() });
+        // The look at all jobs goes on while the client opens the connection.
+        let early = Arc::clone(&inner);
+        let look = std::thread::Builder::new().name("first-look".into()).spawn(move || {
+            early.startup();
+            if let Ok(project) = early.guided.project(&early.fallback) {
+                project.tell_jobs();
+            }
+        });
+        if let Err(error) = look {
+            tracing::warn!(%error, "the jobs are looked at when somebody asks");
+        }
+        Self { identity, root, inner }
     }
 
     /// Serves a registered project and records what happens in its history.

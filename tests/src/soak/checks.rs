@@ -90,8 +90,8 @@ impl Book {
         }
     }
 
-    /// Returns runs that somebody can take up: they wait, or their process is gone.
-    pub(super) fn unfinished(&mut self, place: &Place) -> Vec<RunRecord> {
+    /// Returns runs that somebody can take up, `most` in each state: they wait, or their process is gone.
+    pub(super) fn unfinished(&mut self, place: &Place, most: usize) -> Vec<RunRecord> {
         if !place.data.join("history.db").exists() {
             return Vec::new();
         }
@@ -101,7 +101,7 @@ impl Book {
         let mut found = Vec::new();
         for status in [RunStatus::WaitingForInput, RunStatus::Interrupted, RunStatus::Cancelled] {
             let filter = RunFilter { status: Some(status), ..RunFilter::default() };
-            let runs = match self.history.list_runs(&filter, None, 50) {
+            let runs = match self.history.list_runs(&filter, None, most) {
                 Ok(runs) => runs,
                 Err(error) => {
                     self.fault(format!("unfinished runs cannot be listed: {}", model::with_causes(&error)));

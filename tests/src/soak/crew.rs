@@ -27,6 +27,12 @@ const CALLS: usize = 3;
 /// Runs that are taken up side by side at the end.
 const FINISHERS: usize = 4;
 
+/// Unfinished runs looked at, in each state, to take one of them up.
+const FEW: usize = 6;
+
+/// The same at the end.
+const MANY: usize = 50;
+
 /// A launcher with the calls that its client waits for.
 struct Launcher {
     client: Client,
@@ -67,7 +73,7 @@ impl<'a> Crew<'a> {
             }
         }
         while self.terminals.len() < TERMINALS {
-            let unfinished = book.unfinished(self.place);
+            let unfinished = book.unfinished(self.place, FEW);
             match chance.one_of(&unfinished) {
                 Some(record) if chance.below(4) > 0 => {
                     self.resume(record, chance)?;
@@ -209,7 +215,7 @@ impl<'a> Crew<'a> {
         let mut chance = Chance(0);
         loop {
             self.work_for(Duration::from_millis(10), book);
-            let unfinished = book.unfinished(self.place);
+            let unfinished = book.unfinished(self.place, MANY);
             if unfinished.is_empty() && self.terminals.is_empty() {
                 return Ok(Vec::new());
             }
@@ -241,7 +247,7 @@ impl Drop for Crew<'_> {
 impl Terminal {
     /// Writes down what a command has acknowledged: the id of a run that it started, and a result.
     fn read(&mut self, book: &mut Book) {
-        for line in self.stderr.iter() {
+        for line in &self.stderr {
             if let Some(run) = line.strip_prefix("run ")
                 && !run.contains(' ')
             {

@@ -128,7 +128,7 @@ pub fn soak(options: SoakOptions, mut tell: impl FnMut(&SoakOutcome)) -> Result<
                 break;
             }
             crew.fill_up(&mut chance, &mut book)?;
-            crew.work_for(Duration::from_millis(chance.below(120)), &mut book);
+            crew.work_for(Duration::from_millis(chance.below(100)), &mut book);
             outcome.kills += crew.kill_one(&mut chance);
         }
         outcome.kills += crew.kill_all(&mut book);

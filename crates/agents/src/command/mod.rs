@@ -91,9 +91,12 @@ impl CommandProvider {
 
     fn line(&self, request: &Request, prompt: &str, schema: Option<&Value>) -> CommandLine {
         let milliseconds = |name: &str| {
-            request.options.get(name).and_then(Value::as_f64).filter(|value| *value > 0.0).map(|value| {
-                Duration::from_secs_f64((value / 1000.0).min(7.0 * 24.0 * 3600.0))
-            })
+            request
+                .options
+                .get(name)
+                .and_then(Value::as_f64)
+                .filter(|value| *value > 0.0)
+                .map(|value| Duration::from_secs_f64((value / 1000.0).min(7.0 * 24.0 * 3600.0)))
         };
         CommandLine {
             argv: self.preset.argv(request, prompt, schema),

@@ -43,6 +43,7 @@ pub(super) fn job(seq: u64, args: &Value, project_folder: &str) -> Result<ExecJo
         environment,
         input: text("stdin").unwrap_or_default(),
         timeout_ms: (seconds.clamp(0.001, 366.0 * 24.0 * 3600.0) * 1000.0) as u64,
+        silence_ms: None,
     })
 }
 

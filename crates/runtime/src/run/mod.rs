@@ -27,6 +27,7 @@ use store::{Finish, Lease, Question, RunRecord, Store};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
+use crate::agents::Crew;
 use crate::connection::Connection;
 use crate::executor::{CancelSwitch, Commands, Executor, RunRequest, Shared, blocking};
 use crate::host_calls::HostContext;
@@ -155,9 +156,11 @@ impl Drive {
         switch: CancelSwitch,
         mut commands: Commands,
     ) -> Envelope {
-        let store = self.store();
         let past = std::mem::take(&mut self.past);
         let (news, mut family) = mpsc::unbounded_channel();
+        // Counted before the masker is made: what comes between is masked later, and never not at all.
+        let masked = self.host.known_secrets();
+        let store = self.store();
         let mut running = Running {
             store: store.clone(),
             lease: lease.clone(),
@@ -169,6 +172,7 @@ impl Drive {
             files: past.files.clone(),
             open: Vec::new(),
             asked_before: past.questions.clone(),
+            masked,
             in_flight: 0,
             waiting: false,
             outbox: Vec::new(),
@@ -178,6 +182,7 @@ impl Drive {
             children: HashMap::new(),
             children_before: past.children.clone(),
             news,
+            crew: Crew::new(&self.request.project, &self.host.env_file, self.is_strict()),
             context: Surroundings {
                 executor: Executor::of(&self.shared),
                 project: Arc::clone(&self.request.project),
@@ -204,6 +209,7 @@ impl Drive {
                 end => break end,
             }
         };
+        running.crew.cancel();
         if let LegEnd::Over(end) = &end {
             running.tell_children(ChildControl::Cancel(end.reason.unwrap_or(CancelReason::Client)));
         }
@@ -299,7 +305,7 @@ impl Drive {
         if let EntrypointSource::Command { .. } = self.request.entrypoint.source {
             self.connect(running).await;
         }
-        let first = match self.first_message(running, past, answer) {
+        let first = match self.first_message(running, past, answer).await {
             Ok(first) => first,
             Err(error) => return LegEnd::Over(End::failed(*error)),
         };
@@ -360,7 +366,9 @@ impl Drive {
                         worker.finish().await;
                         return self.pend(running, &form, switch, commands).await;
                     }
-                    Some(FromWorker::Done(outcome)) => break LegEnd::Over(judge(outcome, ending, limit)),
+                    Some(FromWorker::Done(outcome)) => {
+                        break LegEnd::Over(self.with_agents(judge(outcome, ending, limit), &running.crew));
+                    }
                     Some(message) => {
                         if let FromWorker::Call(call) = &message
                             && call.kind == CallKind::Related
@@ -387,6 +395,7 @@ impl Drive {
                         });
                     }
                 },
+                Some(program) = running.crew.next() => worker.say(&program),
                 Some(told) = family.recv() => {
                     if let Err(stop) = running.hear_child(told, &calls).await {
                         break stopped(stop);
@@ -484,16 +493,101 @@ impl Drive {
         self.request.project.folders.data.join("runs").join(lease.run().as_str())
     }
 
-    fn first_message(&self, running: &Running, past: &Past, answer: Option<Value>) -> Result<ToWorker, Box<RunError>> {
+    async fn first_message(
+        &self,
+        running: &Running,
+        past: &Past,
+        answer: Option<Value>,
+    ) -> Result<ToWorker, Box<RunError>> {
         match &self.request.entrypoint.source {
-            EntrypointSource::Module { file } => Ok(ToWorker::Script(Box::new(self.job(JobKind::Module, file, past)))),
-            EntrypointSource::Script { file } => Ok(ToWorker::Script(Box::new(self.job(JobKind::Script, file, past)))),
+            EntrypointSource::Module { file } => {
+                Ok(ToWorker::Script(Box::new(self.job(JobKind::Module, file, past, running))))
+            }
+            EntrypointSource::Script { file } => {
+                let mut job = self.job(JobKind::Script, file, past, running);
+                job.workflows = self.workflows(file, past).await;
+                Ok(ToWorker::Script(Box::new(job)))
+            }
             EntrypointSource::Command { argv } => self.command(running, argv, answer),
-            EntrypointSource::Dynamic => Err(Box::new(RunError::new(
-                ErrorCode::ScriptError,
-                "entrypoints that take a script with each call are not served by this version",
-            ))),
+            EntrypointSource::Dynamic => Ok(ToWorker::Script(Box::new(self.body(past, running)))),
         }
+    }
+
+    /// Whether hooks follow the strict contract.
+    fn is_strict(&self) -> bool {
+        self.request.entrypoint.source == EntrypointSource::Dynamic
+    }
+
+    /// What a run's agents came to changes how it ended: a script that returned though every agent failed has done
+    /// nothing, and the result of a script that came with the call says how many there were.
+    fn with_agents(&self, mut end: End, crew: &Crew) -> End {
+        let tally = crew.tally;
+        if end.status == RunStatus::Failed
+            && !crew.failures.is_empty()
+            && let Some(error) = &mut end.error
+        {
+            // What a script throws seldom says that an agent's failure was behind it.
+            let cause = error.cause.take().unwrap_or_else(|| error.message.clone());
+            error.cause = Some(format!("{cause}\nagents that failed:\n{}", crew.failures.join("\n")));
+        }
+        if end.status != RunStatus::Success {
+            return end;
+        }
+        match self.request.entrypoint.source {
+            EntrypointSource::Dynamic => {
+                let result = end.output.take().unwrap_or(Value::Null);
+                end.output = Some(serde_json::json!({ "agentsStarted": tally.agents_started, "result": result }));
+            }
+            EntrypointSource::Script { .. }
+                if tally.agents_started > 0 && tally.agents_failed == tally.agents_started =>
+            {
+                let first = crew.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
+                let message =
+                    format!("{} of {} agents of the run failed{first}", tally.agents_failed, tally.agents_started);
+                end.status = RunStatus::Failed;
+                let error = RunError::new(ErrorCode::AgentsFailed, message.chars().take(300).collect::<String>());
+                end.error = Some(error.with_cause(crew.failures.join("\n")));
+            }
+            EntrypointSource::Script { .. } | EntrypointSource::Module { .. } | EntrypointSource::Command { .. } => {}
+        }
+        end
+    }
+
+    /// The job of a script that came with the call.
+    fn body(&self, past: &Past, running: &Running) -> Job {
+        let input = &self.request.input;
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        let meta = input.get("meta").cloned().unwrap_or(Value::Null);
+        let name = text(meta.get("name"));
+        let name = if name.is_empty() { "script" } else { &name };
+        let file = format!("workflow:{name}");
+        let mut job = self.job(JobKind::Body, &file, past, running);
+        job.meta = Some(meta);
+        job.sources = Sources::Kept(BTreeMap::from([(file, text(input.get("script")))]));
+        job
+    }
+
+    /// What `workflow()` may run: the project's scripts by their ids and the names of their files. Looked for only
+    /// where the text speaks of it at all.
+    async fn workflows(&self, file: &str, past: &Past) -> BTreeMap<String, String> {
+        let manifest = &self.request.project.manifest;
+        let kept = past.sources.as_ref().and_then(|sources| sources.get(file).cloned());
+        let text = kept.or_else(|| std::fs::read_to_string(manifest.root.join(file)).ok()).unwrap_or_default();
+        let mut workflows = BTreeMap::new();
+        if !text.contains("workflow(") {
+            return workflows;
+        }
+        let report = Executor::of(&self.shared).analyse(manifest).await;
+        for entrypoint in report.entrypoints {
+            if let EntrypointSource::Script { file } = entrypoint.source {
+                let stem = std::path::Path::new(&file).file_name().map(|name| name.to_string_lossy().into_owned());
+                if let Some(stem) = stem.as_deref().and_then(|name| name.split('.').next()) {
+                    workflows.entry(stem.to_owned()).or_insert_with(|| file.clone());
+                }
+                workflows.insert(entrypoint.id.to_string(), file);
+            }
+        }
+        workflows
     }
 
     fn command(&self, running: &Running, argv: &[String], answer: Option<Value>) -> Result<ToWorker, Box<RunError>> {
@@ -553,7 +647,7 @@ impl Drive {
         }))
     }
 
-    fn job(&self, kind: JobKind, file: &str, past: &Past) -> Job {
+    fn job(&self, kind: JobKind, file: &str, past: &Past, running: &Running) -> Job {
         let manifest = &self.request.project.manifest;
         let mut job = Job::new(kind, manifest.root.clone(), file);
         job.input = match kind {
@@ -561,6 +655,10 @@ impl Drive {
             JobKind::Script => script_args(&self.request),
             JobKind::Body => self.request.input.get("args").cloned(),
         };
+        if kind != JobKind::Module {
+            job.first_slice_ms = Some(Job::FIRST_SLICE_MS);
+        }
+        job.agent_options = running.crew.options();
         job.args_verbatim = self.request.entrypoint.args_verbatim;
         job.seed = self.host.seed;
         job.started_at = self.host.started_at;

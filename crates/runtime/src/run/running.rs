@@ -14,6 +14,7 @@ use super::end::answer_value;
 use super::nodes::Nodes;
 use super::questions::{Asked, Asker, Open, form_of};
 use super::{LOG_BATCH, RunEvent, exec};
+use crate::agents::Crew;
 use crate::context::Project;
 use crate::executor::{Executor, blocking};
 use crate::host_calls::{self, HostContext};
@@ -38,6 +39,8 @@ pub(super) struct Running {
     pub(super) open: Vec<Open>,
     /// Questions that the run had asked before it was taken up again.
     pub(super) asked_before: Vec<Question>,
+    /// How many secrets the store masks.
+    pub(super) masked: usize,
     /// Host calls that somebody works on.
     pub(super) in_flight: usize,
     /// Whether the run is recorded as waiting for a person.
@@ -57,6 +60,7 @@ pub(super) struct Running {
     /// Where related runs tell what happens to them.
     pub(super) news: mpsc::UnboundedSender<ChildNews>,
     pub(super) context: Surroundings,
+    pub(super) crew: Crew,
 }
 
 /// What host calls need beside the run itself.
@@ -111,7 +115,14 @@ impl Running {
                 ErrorCode::WorkerDied,
                 "Workflow Code was updated while this server ran: reconnect",
             ))),
-            FromWorker::Executed { seq, outcome } => self.executed(seq, outcome).await,
+            FromWorker::Executed { seq, outcome } => match self.crew.ended(seq, outcome) {
+                Some(outcome) => self.executed(seq, outcome).await,
+                None => Ok(()),
+            },
+            FromWorker::Tally { tally } => {
+                self.crew.tally = tally;
+                Ok(())
+            }
             FromWorker::Ready { .. } | FromWorker::Analysed(_) | FromWorker::Abandon { .. } | FromWorker::Done(_) => {
                 Ok(())
             }
@@ -138,6 +149,11 @@ impl Running {
             FromWorker::Call(call) => match call.kind {
                 CallKind::Form | CallKind::Approve => self.ask(call, results).await,
                 CallKind::Exec => self.exec(call, results).await,
+                CallKind::Agent => {
+                    self.in_flight += 1;
+                    self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
+                    Ok(())
+                }
                 CallKind::Http => self.request(call, results).await,
                 CallKind::Related => {
                     self.related(call, results);
@@ -499,8 +515,9 @@ impl Running {
         outcome: Result<Value, HostError>,
     ) -> Result<Delivered, Stop> {
         let at = now();
-        if call.kind == CallKind::Secret {
-            // From now on its value is masked in all that is recorded.
+        if self.host.known_secrets() != self.masked {
+            // The call has brought one, as its result or with the connection: from now on it is masked in all that is
+            // recorded.
             self.refresh_masker().await;
         }
         if let (CallKind::FilesCreate, Ok(value)) = (call.kind, &outcome)
@@ -527,6 +544,7 @@ impl Running {
     /// Masks what is known to be secret by now.
     pub(super) async fn refresh_masker(&mut self) {
         self.finish_logs().await;
+        self.masked = self.host.known_secrets();
         self.store = self.store.masked(self.host.masker());
         self.logs = self.store.log_writer(&self.lease);
     }
@@ -570,8 +588,15 @@ impl Running {
                 self.progress(Some(finished), None, None);
             }
             Narration::Note(note) => {
-                let text = serde_json::to_string(&note).unwrap_or_default();
-                tracing::info!(run = %self.lease.run(), "{text}");
+                if note.code == "agent-failed" {
+                    self.crew.failed(note.subject.as_deref().unwrap_or_default(), &note.text);
+                }
+                let subject = note.subject.map(|subject| format!(" {subject}")).unwrap_or_default();
+                let text = format!("note: {}{subject}: {}", note.code, note.text);
+                let masked = self.store.masker().mask(&text).into_owned();
+                let _ = self.events.try_send(RunEvent::Output { error: true, text: masked });
+                self.logs.push(LogStream::Stderr, at, &format!("{text}\n"));
+                self.unrecorded = true;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use process::{Environment, Input, Spec};
@@ -39,34 +39,79 @@ fn run(job: &ExecJob) -> Result<Executed, String> {
         std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
     let pid = child.id();
-    let stdout = child.stdout.take().map(|stream| std::thread::spawn(move || collect(stream)));
-    let stderr = child.stderr.take().map(|stream| std::thread::spawn(move || collect(stream)));
+    // Milliseconds after `began` when it wrote last.
+    let (began, spoke) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+    let listen = |stream: Box<dyn Read + Send>| {
+        let heard = Heard { stream, began, spoke: Arc::clone(&spoke) };
+        std::thread::spawn(move || collect(heard))
+    };
+    let stdout = child.stdout.take().map(|stream| listen(Box::new(stream)));
+    let stderr = child.stderr.take().map(|stream| listen(Box::new(stream)));
     let done = Arc::new(AtomicBool::new(false));
     let watched = Arc::clone(&done);
     let until = Instant::now() + Duration::from_millis(job.timeout_ms);
+    // A century of silence is none.
+    let silence = job.silence_ms.map(|silence| silence.min(3_155_760_000_000));
     // A plain wait cannot be given a limit, so somebody else keeps the time.
     let watch = std::thread::spawn(move || {
         while !watched.load(Ordering::Acquire) {
             let now = Instant::now();
+            let quiet_until = silence.map(|silence| {
+                began + Duration::from_millis(spoke.load(Ordering::Relaxed)) + Duration::from_millis(silence)
+            });
             if now >= until {
                 process::tree::kill(pid);
-                return true;
+                return Some(Ended::Late);
             }
-            std::thread::park_timeout((until - now).min(Duration::from_secs(3600)));
+            if quiet_until.is_some_and(|quiet_until| now >= quiet_until) {
+                process::tree::kill(pid);
+                return Some(Ended::Stalled);
+            }
+            let next = quiet_until.map_or(until, |quiet_until| quiet_until.min(until));
+            std::thread::park_timeout((next - now).min(Duration::from_secs(3600)));
         }
-        false
+        None
     });
     let status = child.wait();
     done.store(true, Ordering::Release);
     watch.thread().unpark();
-    let timed_out = watch.join().unwrap_or(false);
+    let ended = watch.join().unwrap_or_default();
     let (stdout, cut) = stdout.and_then(|thread| thread.join().ok()).unwrap_or_default();
     let (stderr, also_cut) = stderr.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    if timed_out {
+    if ended == Some(Ended::Late) {
         return Err(format!("`{}` took longer than {} s", job.program, job.timeout_ms / 1000));
     }
     let status = status.map_err(|error| error.to_string())?;
-    Ok(Executed { exit_code: status.code().unwrap_or(-1), stdout, stderr, truncated: cut || also_cut })
+    Ok(Executed {
+        exit_code: status.code().unwrap_or(-1),
+        stdout,
+        stderr,
+        truncated: cut || also_cut,
+        stalled: ended == Some(Ended::Stalled),
+    })
+}
+
+/// Why a program was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Late,
+    Stalled,
+}
+
+/// A stream that notes when something came.
+struct Heard {
+    stream: Box<dyn Read + Send>,
+    began: Instant,
+    spoke: Arc<AtomicU64>,
+}
+
+impl Read for Heard {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        let at = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.spoke.fetch_max(at, Ordering::Relaxed);
+        Ok(count)
+    }
 }
 
 /// Reads a stream to its end and keeps its beginning.

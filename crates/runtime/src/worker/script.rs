@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use script::{Control, Host, HostCall, Job, ModuleSource, Narration};
+use script::{Control, Host, HostCall, Job, ModuleSource, Narration, Tally};
 
 use super::link::{Delivery, Ending, Link};
 use crate::protocol::{FromWorker, Outcome};
@@ -15,6 +15,9 @@ pub(super) fn run(job: &Job, link: &Link) {
         Ending::Cancelled => stop.cancel("cancelled"),
         Ending::TimedOut => stop.set_deadline(Some(std::time::Instant::now())),
     });
+    if let Some(reason) = &job.cancelled {
+        control.cancel(reason.clone());
+    }
     let outcome = match script::run(job, &mut Remote { link }, &control) {
         script::Outcome::Success(output) => Outcome::Success { output },
         script::Outcome::Failed(error) => Outcome::Failed { error },
@@ -41,6 +44,10 @@ impl Host for Remote<'_> {
 
     fn abandon(&mut self, seq: u64) {
         self.link.say(&FromWorker::Abandon { seq });
+    }
+
+    fn tally(&mut self, tally: Tally) {
+        self.link.say(&FromWorker::Tally { tally });
     }
 
     fn narrate(&mut self, event: Narration) {

@@ -101,7 +101,12 @@ pub(super) fn one_line(text: &str) -> String {
 fn map_stack(stack: &str, place: &Places<'_>) -> String {
     stack
         .lines()
-        .filter(|line| !line.trim().is_empty() && !line.contains("flow:prelude") && !line.contains("flow:web") && !line.contains("flow:strict"))
+        .filter(|line| {
+            !line.trim().is_empty()
+                && !line.contains("flow:prelude")
+                && !line.contains("flow:web")
+                && !line.contains("flow:strict")
+        })
         .filter(|line| !line.trim_start().starts_with("at ") || !line.ends_with("(native)"))
         .take(STACK_LINES)
         .map(|line| map_frame(line, place).unwrap_or_else(|| line.to_owned()))

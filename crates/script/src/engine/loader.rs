@@ -12,6 +12,19 @@ use crate::modules::{Graph, Shelf};
 use crate::source::{LineMap, WRAP_LINES, compile_script};
 use crate::{Job, ModuleSource, SourceErrorCode};
 
+/// A name as it is written where it is an id: every run of other characters is one `-`.
+fn as_id(name: &str) -> String {
+    let mut id = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_ascii_alphanumeric() || letter == '_' {
+            id.push(letter);
+        } else if !id.ends_with('-') {
+            id.push('-');
+        }
+    }
+    id.trim_matches('-').to_owned()
+}
+
 /// Why a script cannot be run inside another: a code and a sentence.
 pub(super) type Refused = (&'static str, String);
 
@@ -37,12 +50,15 @@ impl Library {
             let root = self.job.root.to_string_lossy().into_owned();
             wanted.strip_prefix(&format!("{root}/")).unwrap_or(wanted).trim_start_matches("./").to_owned()
         } else {
-            match self.job.workflows.get(wanted) {
+            match self.job.workflows.get(wanted).or_else(|| self.job.workflows.get(&as_id(wanted))) {
                 Some(file) => file.clone(),
                 None => {
                     let known: Vec<&str> = self.job.workflows.keys().map(String::as_str).collect();
                     let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
-                    return Err(("WORKFLOW_UNKNOWN", format!("there is no workflow `{wanted}` in this project ({known})")));
+                    return Err((
+                        "WORKFLOW_UNKNOWN",
+                        format!("there is no workflow `{wanted}` in this project ({known})"),
+                    ));
                 }
             }
         };

@@ -59,6 +59,7 @@ fn integrity(fixture: &Fixture) {
         })
         .unwrap();
     assert_eq!(rows, counted);
+    assert_eq!(fixture.store.integrity().unwrap(), Vec::<String>::new());
 }
 
 #[test]
