@@ -32,7 +32,8 @@ use crate::failure::{Exit, Failure};
 use crate::profile::Missing;
 
 fn main() -> ExitCode {
-    // Before anything else: a worker's start is on every call's way.
+    process::memory::one_arena();
+    // Before anything slow: a worker's start is on every call's way.
     if std::env::args_os().nth(1).is_some_and(|first| first == runtime::WORKER_ARGUMENT) {
         return match runtime::worker_main() {
             Ok(()) => ExitCode::SUCCESS,

@@ -22,6 +22,9 @@ use crate::{logging, retention};
 /// process of its own.
 const PARENT_WATCH: Duration = Duration::from_secs(2);
 
+/// How long a thread that waits for work is kept: between the calls of one conversation there is none to do.
+const IDLE_THREADS: Duration = Duration::from_secs(1);
+
 /// Serves a family that needs nothing but itself until its client is gone. Returns the exit code.
 pub(crate) fn family<F: mcp::Family>(options: &ServeOptions, open: impl FnOnce() -> F) -> u8 {
     logging::start(options.log_format.unwrap_or_default());
@@ -33,13 +36,14 @@ pub(crate) fn family<F: mcp::Family>(options: &ServeOptions, open: impl FnOnce()
         }
     };
     process::orphans::inherit();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            tracing::error!(%error, "the server cannot be started");
-            return Exit::Environment as u8;
-        }
-    };
+    let runtime =
+        match tokio::runtime::Builder::new_current_thread().enable_all().thread_keep_alive(IDLE_THREADS).build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                tracing::error!(%error, "the server cannot be started");
+                return Exit::Environment as u8;
+            }
+        };
     let code = runtime.block_on(serve_family(Arc::new(open()), streams));
     // A read of standard input cannot be cancelled, so nobody waits for its thread.
     runtime.shutdown_background();
@@ -70,13 +74,14 @@ pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Regi
         }
     };
     process::orphans::inherit();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            tracing::error!(%error, "the server cannot be started");
-            return Exit::Environment as u8;
-        }
-    };
+    let runtime =
+        match tokio::runtime::Builder::new_current_thread().enable_all().thread_keep_alive(IDLE_THREADS).build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                tracing::error!(%error, "the server cannot be started");
+                return Exit::Environment as u8;
+            }
+        };
     let code = match open() {
         Ok(Registered::Guided(found, store)) => {
             runtime.block_on(serve_family(Arc::new(GuidedServer::registered(&found, store)), streams))

@@ -3,7 +3,7 @@
 //! Here: [`Spec`], an argument list with its folder, environment and streams, started without a shell in a session of
 //! its own; [`tree`], which ends a process with all its descendants; [`orphans`], which makes this process the one
 //! that inherits them; [`proc_info`], what `/proc` says of a process; [`standard_streams`], which takes the protocol's
-//! descriptors out of everybody's reach.
+//! descriptors out of everybody's reach; [`memory`], which keeps the allocator frugal.
 //!
 //! Not here: what is run and why (`runtime`), and whose output it is (`mcp`, `store`).
 //!
@@ -11,6 +11,7 @@
 //! group; that code is untested.
 
 mod child;
+pub mod memory;
 pub mod orphans;
 pub mod proc_info;
 mod spec;

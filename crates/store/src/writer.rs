@@ -268,7 +268,9 @@ impl Worker {
         // Checkpoints are made here, once the callers are answered, and not inside their commits.
         connection
             .execute_batch(
-                "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864",
+                // The system keeps the pages of the file anyway; ours are what one transaction touches.
+                "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; \
+                 PRAGMA cache_size = -512",
             )
             .map_err(sql)?;
         let pages = Arc::clone(&self.pages);
