@@ -123,22 +123,27 @@ fn a_secret_answer_stays_masked_however_often_the_run_is_taken_up() {
 }
 
 #[test]
-fn of_two_who_answer_at_once_both_come_to_the_next_question() {
+fn of_two_who_answer_at_once_one_is_heard_and_none_hangs() {
     let environment = fixtures::environment();
     let folder = script(&environment, TWO_FORMS);
     let begun = run(&environment, &["run", &folder, "main"]).json();
     let id = begun["runId"].as_str().unwrap();
     let answers = [r#"{"it": "answer-of-one"}"#, r#"{"it": "answer-of-two"}"#];
-    let both: Vec<Value> = std::thread::scope(|scope| {
-        let started: Vec<_> = answers
-            .iter()
-            .map(|answer| scope.spawn(|| resume(&environment, id, &["--answer-json", answer]).json()))
-            .collect();
+    let both: Vec<Finished> = std::thread::scope(|scope| {
+        let started: Vec<_> =
+            answers.iter().map(|answer| scope.spawn(|| resume(&environment, id, &["--answer-json", answer]))).collect();
         started.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    for result in &both {
-        assert_eq!(result["pending"]["title"], "Second", "{result}");
+    let mut came_on = 0;
+    for finished in &both {
+        let result = finished.json();
+        let second = result["pending"]["title"] == "Second";
+        // On a busy machine one of them may come so late that the run goes on already, or asks the next question.
+        let late = finished.code == 2 && finished.stderr.contains("does not wait for an answer");
+        assert!(second || late || result["status"] == "success", "{}{}", finished.stdout, finished.stderr);
+        came_on += usize::from(second);
     }
+    assert!(came_on > 0, "{both:?}");
     let data = history(&environment);
     let shown = run(&environment, &["runs", "show", id, "--json", "--data-dir", &data]).json();
     assert_eq!(shown["interactions"].as_array().unwrap().len(), 2, "one first question, and one second: {shown}");
