@@ -57,7 +57,8 @@ async fn claude_code_takes_schemas_itself() {
     assert_eq!(lines[0].argv[..6], ["claude", "--print", "--output-format", "json", "--model", "opus"]);
     assert_eq!(lines[0].argv[6], "--json-schema");
     assert_eq!(lines[0].input, "list");
-    let broken = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"result":"Credit balance is too low"}"#;
+    let broken =
+        r#"{"type":"result","subtype":"error_during_execution","is_error":true,"result":"Credit balance is too low"}"#;
     let (end, _) = ask(preset("claude-code"), vec![ran(broken)], json!({"prompt": "x"})).await;
     assert!(matches!(end, AgentEnd::Failed { reason, .. } if reason.contains("Credit balance")));
 }
