@@ -126,6 +126,7 @@ mod tests {
             auth_dir: None,
             allow_exec: Vec::new(),
             related: Vec::new(),
+            provider: None,
             profile: None,
         };
         let host = HostContext::new(&project, None);
