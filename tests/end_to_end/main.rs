@@ -3,6 +3,13 @@
 //! They run side by side and on a busy machine: each has a home of its own, waits for conditions and not for times, and
 //! ends with a census of what it started.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "all of this is test code, also what lies outside the test functions"
+)]
+
 mod auth;
 mod bad_input;
 mod cases;

@@ -241,7 +241,7 @@ impl Drop for Crew<'_> {
 impl Terminal {
     /// Writes down what a command has acknowledged: the id of a run that it started, and a result.
     fn read(&mut self, book: &mut Book) {
-        for line in self.stderr.iter() {
+        for line in &self.stderr {
             if let Some(run) = line.strip_prefix("run ")
                 && !run.contains(' ')
             {
