@@ -144,7 +144,7 @@ fn unreadable_database(#[case] kind: &str, #[case] says: &str) {
     }
     match kind {
         "garbage" => {
-            std::fs::write(&path, "this is no database, and somebody's own file ".repeat(200)).expect("a file")
+            std::fs::write(&path, "this is no database, and somebody's own file ".repeat(200)).expect("a file");
         }
         "folder" => std::fs::create_dir(&path).expect("a folder"),
         "link" => std::os::unix::fs::symlink("/etc/passwd", &path).expect("a link"),

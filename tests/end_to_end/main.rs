@@ -4,6 +4,13 @@
 //! ends with a census of what it started.
 
 mod agents;
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "all of this is test code, also what lies outside the test functions"
+)]
+
 mod auth;
 mod bad_input;
 mod cases;
