@@ -242,7 +242,13 @@ impl Running {
     /// Tells of an open question.
     pub(super) async fn wait_for(&mut self, open: Open) {
         let asked = Asked { number: open.number, form: open.form.clone(), kind: open.kind };
+        // One that was answered while nobody had the run is asked no more: whoever listens might say that nobody can
+        // answer, and the run would be left waiting with its answer.
+        let answered = self.asked_before.iter().any(|before| before.number == open.number && before.answer.is_some());
         self.open.push(open);
+        if answered {
+            return;
+        }
         // Whoever listens must hear of it: unlike progress, it is not overtaken by anything.
         let _ = self.events.send(RunEvent::Question(asked)).await;
     }
