@@ -3,7 +3,6 @@
 //! They run side by side and on a busy machine: each has a home of its own, waits for conditions and not for times, and
 //! ends with a census of what it started.
 
-mod agents;
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -11,6 +10,7 @@ mod agents;
     reason = "all of this is test code, also what lies outside the test functions"
 )]
 
+mod agents;
 mod auth;
 mod bad_input;
 mod cases;
