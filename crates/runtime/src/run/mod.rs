@@ -217,6 +217,8 @@ impl Drive {
         drop(place);
         match end {
             LegEnd::Over(end) => {
+                // What cannot be recorded here shows when the end is.
+                let _ = running.run_again().await;
                 running.nodes.close(end.status, now());
                 let nodes = std::mem::take(&mut running.nodes.list);
                 let files = std::mem::take(&mut running.files);

@@ -239,6 +239,15 @@ impl Running {
         Ok(())
     }
 
+    /// A run that was taken up again, and finds that nothing is left to wait for, runs.
+    pub(super) async fn run_again(&mut self) -> Result<(), Stop> {
+        if self.open.is_empty() && std::mem::take(&mut self.waiting) {
+            let (store, lease) = (self.store.clone(), self.lease.clone());
+            blocking(move || store.transition(&lease, RunStatus::Running)).await?;
+        }
+        Ok(())
+    }
+
     /// Tells of an open question.
     pub(super) async fn wait_for(&mut self, open: Open) {
         let asked = Asked { number: open.number, form: open.form.clone(), kind: open.kind };
@@ -520,6 +529,7 @@ impl Running {
         call: &HostCall,
         outcome: Result<Value, HostError>,
     ) -> Result<Delivered, Stop> {
+        self.run_again().await?;
         let at = now();
         if self.host.known_secrets() != self.masked {
             // The call has brought one, as its result or with the connection: from now on it is masked in all that is

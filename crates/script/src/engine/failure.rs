@@ -87,14 +87,17 @@ fn may_pass(code: ErrorCode) -> bool {
     }
 }
 
-/// Cuts a text to its first line and a bearable length.
+/// Cuts a text to its first line and a bearable length. What is left out lies in the middle: a message often ends with
+/// its reason.
 pub(super) fn one_line(text: &str) -> String {
     let first = text.trim_start().lines().next().unwrap_or_default();
-    let mut line: String = first.chars().take(MESSAGE_CHARACTERS).collect();
-    if line.len() < first.len() {
-        line.push('…');
+    let length = first.chars().count();
+    if length <= MESSAGE_CHARACTERS {
+        return first.to_owned();
     }
-    line
+    let tail = MESSAGE_CHARACTERS / 3;
+    let head: String = first.chars().take(MESSAGE_CHARACTERS - tail).collect();
+    head + "…" + &first.chars().skip(length - tail).collect::<String>()
 }
 
 /// Rewrites the places of a stack, and leaves out the frames of the engine's own scripts.
@@ -149,8 +152,8 @@ mod tests {
     #[test]
     fn a_line_is_one_line_and_short() {
         assert_eq!(one_line("a\nb"), "a");
-        let long = one_line(&"é".repeat(1_000));
+        let long = one_line(&format!("{}: the reason", "é".repeat(1_000)));
         assert_eq!(long.chars().count(), MESSAGE_CHARACTERS + 1);
-        assert!(long.ends_with('…'));
+        assert!(long.starts_with('é') && long.contains('…') && long.ends_with(": the reason"), "{long}");
     }
 }
