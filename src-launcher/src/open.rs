@@ -27,7 +27,7 @@ impl Opened {
     fn new(project: Project, store: Store) -> Self {
         let installation = Installation::load()
             .inspect_err(|failure| {
-                tracing::warn!("nothing can be sealed here, so secrets in runs are masked only: {failure}")
+                tracing::warn!("nothing can be sealed here, so secrets in runs are masked only: {failure}");
             })
             .ok();
         let store = match &installation {

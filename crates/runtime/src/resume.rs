@@ -103,7 +103,10 @@ fn echo_children(store: &Store, lease: &Lease) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn started_with(launch: LaunchOptions) -> Result<(Entrypoint, Map<String, Value>, (u128, i64)), ResumeError> {
+/// Entrypoint, prepared input, and where chance and clock began.
+type Beginning = (Entrypoint, Map<String, Value>, (u128, i64));
+
+fn started_with(launch: LaunchOptions) -> Result<Beginning, ResumeError> {
     let entrypoint = launch.entrypoint.ok_or(ResumeError::NothingKept)?;
     let Value::Object(input) = launch.prepared_input else { return Err(ResumeError::NothingKept) };
     let seed = u128::from_str_radix(&launch.seed, 16).map_err(|_| ResumeError::NothingKept)?;

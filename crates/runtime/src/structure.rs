@@ -133,7 +133,7 @@ async fn analyse_some(
         match tokio::time::timeout(PATIENCE, worker.next()).await {
             Ok(Some(FromWorker::Ready { .. })) => {}
             Ok(Some(FromWorker::Analysed(analysed))) if analysed.index == found.len() - before => {
-                found.push(analysed.found)
+                found.push(analysed.found);
             }
             Ok(None | Some(FromWorker::Done(Outcome::Cancelled))) => {
                 let how = worker.kill().await;

@@ -362,7 +362,7 @@ fn environment_file(examination: &mut Examination, root: &Path) {
         }
         Err(error) if error.is_not_found() => {}
         Err(error) => {
-            examination.error("env-unreadable", with_causes(&error), "make it a readable text file, or remove it")
+            examination.error("env-unreadable", with_causes(&error), "make it a readable text file, or remove it");
         }
     }
 }

@@ -17,11 +17,14 @@ pub(super) struct Link {
     ending: Arc<Endings>,
 }
 
+/// What is to be done once the supervisor asks for the end.
+type Action = Box<dyn FnOnce(Ending) + Send>;
+
 /// What the reading thread knows of the end, and what is to be done then.
 #[derive(Default)]
 struct Endings {
     ending: Mutex<Option<Ending>>,
-    actions: Mutex<Vec<Box<dyn FnOnce(Ending) + Send>>>,
+    actions: Mutex<Vec<Action>>,
 }
 
 /// What a script waits for.
