@@ -3,10 +3,12 @@
 //! Nothing here touches the user's home, the network or the test process's environment.
 
 mod client;
+mod desktop;
 mod environment;
 pub mod script_cases;
 mod soak;
 
 pub use client::{Answer, Client, ClientOptions, Opening};
+pub use desktop::{Desktop, Part, desktop_executable};
 pub use environment::{Environment, Finished, executable};
 pub use soak::{SoakOptions, SoakOutcome, soak};

@@ -5,6 +5,9 @@ mod bench;
 mod clients;
 mod conformance;
 mod install;
+mod package;
+mod page;
+mod prepare;
 mod record;
 mod run;
 mod script_cases;
@@ -32,6 +35,18 @@ enum Task {
     Soak(soak::Options),
     /// Format, lints and every test; what CI runs
     Test(test::Options),
+    /// Install what the window and its tests need of the system, and the page's npm packages
+    Prepare,
+    /// Build the window's page into `ui/dist`
+    Page,
+    /// Take pictures of every view of the page
+    Screenshots {
+        /// What the script takes; `--help` lists it
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Make installable bundles, and start both executables from one in a clean root
+    Package(package::Options),
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
     Bench(bench::Options),
     /// Run every case of a folder through the script engine in its real worker process
@@ -46,6 +61,10 @@ fn main() -> ExitCode {
         Task::Run => run::run(),
         Task::Soak(options) => soak::run(&options),
         Task::Test(options) => test::run(&options),
+        Task::Prepare => prepare::run(),
+        Task::Page => prepare::prepare().and_then(|_| page::build()),
+        Task::Screenshots { arguments } => prepare::prepare().and_then(|_| page::screenshots(&arguments)),
+        Task::Package(options) => package::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::ScriptCases(options) => script_cases::run(&options),
         Task::Record(options) => record::run(&options),
