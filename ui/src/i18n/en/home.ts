@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const home = {} satisfies Area;
+
+export default home;

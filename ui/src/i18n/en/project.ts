@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const project = {} satisfies Area;
+
+export default project;

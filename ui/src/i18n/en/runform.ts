@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const runform = {} satisfies Area;
+
+export default runform;
