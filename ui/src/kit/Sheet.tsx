@@ -1,5 +1,5 @@
 // A sheet comes from the right over the view; a dialog stands in the middle. Both take the focus and give it back.
-import type { ReactNode, RefObject } from "react";
+import type { KeyboardEvent, ReactNode, RefObject } from "react";
 import { X } from "lucide-react";
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { useI18n } from "../i18n";
@@ -18,9 +18,10 @@ export interface SheetProps {
   children: ReactNode;
   initialFocus?: RefObject<HTMLElement | null> | (() => HTMLElement | null | undefined);
   onClosed?: () => void;
+  onKeyDown?: (event: KeyboardEvent) => void;
 }
 
-export function Sheet({ open, onClose, title, head, band, foot, children, initialFocus, onClosed }: SheetProps) {
+export function Sheet({ open, onClose, title, head, band, foot, children, initialFocus, onClosed, onKeyDown }: SheetProps) {
   const { t } = useI18n();
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()} onOpenChangeComplete={(next) => !next && onClosed?.()}>
@@ -28,6 +29,7 @@ export function Sheet({ open, onClose, title, head, band, foot, children, initia
         <Base.Backdrop className="k-scrim" />
         <Base.Popup
           className="k-sheet"
+          onKeyDown={onKeyDown}
           initialFocus={typeof initialFocus === "function" ? () => initialFocus() ?? true : initialFocus}
         >
           <div className="k-sheet-head">

@@ -8,7 +8,6 @@ export * from "./Copy";
 export * from "./cx";
 export * from "./DataTable";
 export * from "./DiffLines";
-export { dropTaker, useDropTaker, useHasDropTaker, type DropTaker } from "./drops";
 export * from "./fields";
 export * from "./form";
 export * from "./Glyph";

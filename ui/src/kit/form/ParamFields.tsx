@@ -1,8 +1,8 @@
 // A form from a list of parameters, for running an entrypoint and for answering a question.
 import { useMemo, useState } from "react";
-import { useDropTaker } from "../drops";
+import { useFileDrops } from "../../app/DropOverlay";
 import { layoutFields } from "./layout";
-import { fieldTitle, ParamField } from "./ParamField";
+import { ParamField } from "./ParamField";
 import type { ParamForm } from "./useParamForm";
 import { isList, own } from "./value";
 import "../field.css";
@@ -25,21 +25,17 @@ export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProp
 
   const files = fields.filter((field) => field.type === "file");
   const target = files.find((field) => field.name === lastFile) ?? files[0];
-  useDropTaker(
-    takesDrops && !locked && target
-      ? {
-          name: fieldTitle(target),
-          take: (paths) => {
-            const before = own(draft, target.name);
-            const now = Array.isArray(before) ? (before as string[]) : [];
-            set(target.name, isList(target) ? [...now, ...paths.filter((path) => !now.includes(path))] : paths[0]);
-          },
-        }
-      : undefined,
-  );
+  const take = (paths: string[]): boolean => {
+    if (!target) return false;
+    const before = own(draft, target.name);
+    const now = Array.isArray(before) ? (before as string[]) : [];
+    set(target.name, isList(target) ? [...now, ...paths.filter((path) => !now.includes(path))] : paths[0]);
+    return true;
+  };
 
   return (
     <div className="k-form-wrap">
+      {takesDrops && !locked && target && <TakeDrops take={take} />}
       <div className="k-form">
         {fields.map((field, index) => (
           <ParamField
@@ -61,4 +57,10 @@ export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProp
       </div>
     </div>
   );
+}
+
+/** Files dropped anywhere on the window go to the form while this is mounted. */
+function TakeDrops({ take }: { take: (paths: string[]) => boolean }) {
+  useFileDrops(take);
+  return null;
 }

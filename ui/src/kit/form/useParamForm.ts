@@ -20,6 +20,8 @@ export interface ParamForm {
   faults: FaultMap;
   /** How many fields are shown as wrong. */
   wrong: number;
+  /** The form began with text that was kept from last time. */
+  restored: boolean;
   /** Whether anything was typed since the start or the last reset. */
   changed: boolean;
   set: (name: string, value: DraftValue) => void;
@@ -33,8 +35,10 @@ export interface ParamForm {
   allFaults: FaultMap;
   /** Puts an older input in, or the defaults. */
   reset: (input?: JsonValue) => void;
+  /** Puts a whole draft in, as from the JSON side. */
+  replace: (draft: Draft) => void;
   /** Faults from the backend: shown under their fields until those change. Answers what belongs to no field. */
-  refuse: (faults: readonly Fault[]) => string[];
+  refuse: (faults: readonly Fault[], options?: { focus?: boolean }) => string[];
   /** Forgets the kept draft, once it is sent. */
   sent: () => void;
   /** Registers where a field is, for the focus. */
@@ -48,7 +52,8 @@ const FOCUSABLE = 'input:not([type="hidden"]), textarea, select, [role="radio"][
 const SAVE_AFTER = 250;
 
 export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): ParamForm {
-  const [draft, setDraft] = useState<Draft>(() => (draftKey ? { ...toDraft(fields, undefined), ...loadDraft(draftKey) } : undefined) ?? toDraft(fields, initial));
+  const [kept] = useState(() => (draftKey ? loadDraft(draftKey) : undefined));
+  const [draft, setDraft] = useState<Draft>(() => (kept ? { ...toDraft(fields, undefined), ...kept } : toDraft(fields, initial)));
   const [faults, setFaults] = useState<FaultMap>({});
   const [changed, setChanged] = useState(false);
   const places = useRef(new Map<string, HTMLElement>());
@@ -120,8 +125,14 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
     [fields],
   );
 
+  const replace = useCallback((next: Draft) => {
+    setDraft(next);
+    setFaults({});
+    setChanged(true);
+  }, []);
+
   const refuse = useCallback(
-    (said: readonly Fault[]): string[] => {
+    (said: readonly Fault[], { focus: move = true } = {}): string[] => {
       const next: FaultMap = {};
       const homeless: string[] = [];
       for (const { path, message } of said) {
@@ -131,7 +142,7 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
       }
       setFaults((before) => ({ ...before, ...next }));
       const first = fields.find((param) => Object.hasOwn(next, param.name));
-      if (first) focus(first.name);
+      if (first && move) focus(first.name);
       return homeless;
     },
     [fields, focus],
@@ -160,6 +171,7 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
     draft,
     faults,
     wrong: Object.keys(faults).length,
+    restored: kept !== undefined,
     changed,
     set,
     leave,
@@ -167,6 +179,7 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
     input: read.input,
     allFaults: read.faults,
     reset,
+    replace,
     refuse,
     sent,
     register,
