@@ -18,7 +18,7 @@ export interface ApiError { code: ApiErrorCode; message: string; detail?: JsonVa
 export interface Stage { status: RunStatus; at: number; until?: number }
 export interface RunRow {
   runId: string; project: string; projectTitle: string; registered: boolean; entrypointId: string; entrypointTitle: string;
-  status: RunStatus; origin: Origin; client?: string; parent?: string; createdAt: number; startedAt?: number; finishedAt?: number;
+  status: RunStatus; origin: Origin; client?: string; parent?: string; /** entrypoint's title of the parent run */ parentTitle?: string; createdAt: number; startedAt?: number; finishedAt?: number;
   durationMs?: number; cancelReason?: string; pinned: boolean; stages: Stage[];
   phase?: string;              // the running phase or step's title, for running rows
   progress?: { done: number; total?: number };

@@ -24,9 +24,12 @@ export interface From {
   name: string;
 }
 
-/** `t` makes the words for a person; `parentTitle` is the name of the parent's entrypoint where it is known. */
-export function fromOf(run: Pick<RunRow, "origin" | "client" | "parent">, t: (key: MessageKey) => string, parentTitle?: string): From {
-  if (run.origin === "related" || (run.parent && !run.client)) return { letters: "↳", name: parentTitle ?? run.parent ?? t("common.relatedRun") };
+/** What it takes of a run to tell. */
+export type FromFields = Pick<RunRow, "origin" | "client" | "parent" | "parentTitle">;
+
+/** `t` makes the words for a person. */
+export function fromOf(run: FromFields, t: (key: MessageKey) => string): From {
+  if (run.origin === "related" || (run.parent && !run.client)) return { letters: "↳", name: run.parentTitle ?? run.parent ?? t("common.relatedRun") };
   if (run.client) return { letters: tileOf(run.client), name: run.client };
   if (run.origin === "cli") return { letters: ">_", name: t("common.commandLine") };
   if (run.origin === "mcp") return { letters: "?", name: t("common.unknownClient") };

@@ -25,6 +25,8 @@ export interface Format {
   /** `Monday 30 November` */
   longDate(at: number): string;
   weekday(at: number): string;
+  /** `2026-11-30`, local time; for addresses and search, the same in every language */
+  isoDate(at: number): string;
   /** Date and time with zone, for tooltips */
   absolute(at: number): string;
   /** `14.2 MB`; steps of 1,000 */
@@ -36,6 +38,12 @@ const two = (value: number) => String(value).padStart(2, "0");
 /** The start of the day, local time. */
 export function startOfDay(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
+}
+
+/** `2026-11-30`, local time. */
+export function isoDate(at: number): string {
+  const date = new Date(at);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
 function build(language: Language): Format {
@@ -96,6 +104,7 @@ function build(language: Language): Format {
     shortDate: (at) => shortDate.format(at),
     longDate: (at) => longDate.format(at),
     weekday: (at) => weekday.format(at),
+    isoDate,
     absolute: (at) => absolute.format(at),
     bytes(value) {
       if (value < 1000) return t("common.bytes", { n: value });

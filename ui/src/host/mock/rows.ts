@@ -138,7 +138,7 @@ export function shownRuns(now: number): RunRow[] {
     row(now - 2 * MINUTE - 5000, "b04s", "weekly-report", "convert", { stretches: [["queued", 300], ["running", 3800]], end: "success" }),
     row(now - 30 * MINUTE, "r5ty", "release-notes", "draft", { stretches: [["running", 110 * SECOND], ["waiting_for_input", 62 * SECOND], ["running", 48 * SECOND]], end: "success" }, { client: "Codex" }),
     row(now - 41 * MINUTE, "zz1c", "invoice-intake", "post-to-ledger", { stretches: [["queued", 2 * SECOND], ["running", 36 * SECOND]], end: "failed" }, { client: "VS Code", error: "Ledger refused the entry: period 2026-10 is closed (errCode 7)" }),
-    row(now - 48 * MINUTE, "h6jd", "house-style", "check-wording", { stretches: [["running", 2600]], end: "success" }, { origin: "related", client: undefined, parent: runId(now - 72 * MINUTE, "e1ka") }),
+    row(now - 48 * MINUTE, "h6jd", "house-style", "check-wording", { stretches: [["running", 2600]], end: "success" }, { origin: "related", client: undefined, parent: runId(now - 72 * MINUTE, "e1ka"), parentTitle: "Weekly page" }),
     row(now - 72 * MINUTE, "e1ka", "weekly-report", "weekly-page", { stretches: [["queued", 3 * SECOND], ["running", 184 * SECOND], ["waiting_for_input", 372 * SECOND], ["running", 169 * SECOND]], end: "success" }, { origin: "desktop", client: undefined, pinned: true }),
     row(now - 3 * HOUR, "4nwo", "price-watch", "compare-prices", { stretches: [["running", 51 * SECOND]], end: "interrupted" }, { client: "Gemini CLI" }),
     row(now - 5 * HOUR, "u9lh", "invoice-intake", "read-invoices", { stretches: [["queued", 6 * SECOND], ["running", 5 * SECOND]], end: "cancelled" }, { client: "VS Code", cancelReason: "user" }),
