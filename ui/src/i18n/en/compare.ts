@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const compare = {} satisfies Area;
+
+export default compare;

@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const dock = {} satisfies Area;
+
+export default dock;

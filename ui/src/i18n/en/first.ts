@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const first = {} satisfies Area;
+
+export default first;

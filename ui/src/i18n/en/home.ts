@@ -1,0 +1,38 @@
+import type { Area } from "../types";
+
+const home = {
+  title: "Home",
+  today: "Today",
+  todayRuns: { one: "{n} run", other: "{n} runs" },
+  todayFailed: "{n} failed",
+  todayInterrupted: "{n} interrupted",
+  todayMedian: "median {n}",
+  waiting: "Waiting for you",
+  oldestFirst: "oldest first",
+  nothingWaits: "Nothing waits for you",
+  more: "{n} more",
+  fewer: "Fewer",
+  phase: "phase {name}",
+  asked: "asked {ago}",
+  allow: "Allow {command}?",
+  mayHaveHappened: "This may already have happened. Do it again?",
+  move: "move",
+  running: "Running",
+  nothingRuns: "Nothing runs",
+  ofTotal: "{done} of {total}",
+  done: "{done} done",
+  unknownProgress: "Progress isn't known",
+  cancelTitle: "Cancel {name}?",
+  cancelText: "What it has done so far stays. It can be run again.",
+  cancelled: "Cancelled {name}",
+  recent: "Recent",
+  allRuns: "All runs",
+  noRecent: "No run yet",
+  noRecentText: "Run an entrypoint here, or let an AI client do it.",
+  actNext: "Next row",
+  actPrevious: "Previous row",
+  actAnswer: "Open, answer",
+  actNew: "Add a project",
+} satisfies Area;
+
+export default home;

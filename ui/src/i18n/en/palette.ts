@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const palette = {} satisfies Area;
+
+export default palette;

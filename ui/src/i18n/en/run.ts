@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const run = {} satisfies Area;
+
+export default run;

@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const runs = {} satisfies Area;
+
+export default runs;

@@ -1,0 +1,5 @@
+import type { Area } from "../types";
+
+const settings = {} satisfies Area;
+
+export default settings;

@@ -1,0 +1,6 @@
+import type run from "../en/run";
+import type { Translation } from "../types";
+
+const zh: Translation<typeof run> = {};
+
+export default zh;

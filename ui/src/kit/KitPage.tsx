@@ -1,0 +1,4 @@
+// Written soon.
+export default function KitPage() {
+  return null;
+}

@@ -1,0 +1,4 @@
+// Written soon.
+export default function First() {
+  return null;
+}

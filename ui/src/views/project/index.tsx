@@ -1,0 +1,147 @@
+// A project: one folder, whatever it is at once. Its head, and the tabs that its kinds give.
+import { useRef, useState } from "react";
+import { ClipboardCopy, Ellipsis, FolderOpen, Play, RotateCw, Trash2 } from "lucide-react";
+import { useData } from "../../api/queries";
+import { useActions } from "../../app/actions";
+import { Bar } from "../../app/Bar";
+import { ErrorBoundary } from "../../app/ErrorBoundary";
+import { openRunForm } from "../../app/overlays";
+import { navigate, projectAddress, useAddress } from "../../app/router";
+import { projectIcon } from "../../app/Sidebar";
+import { toApiError, useHost } from "../../host";
+import { useI18n } from "../../i18n";
+import { Bone, BoneRows, Button, Empty, ErrorState, Icon, IconButton, Late, Menu, Reveal, revealText, Tabs, Tag, toast, useCopy } from "../../kit";
+import { DockTab } from "../dock/DockTab";
+import { KIND_WORDS } from "./facts";
+import { Overview } from "./Overview";
+import { RemoveProject } from "./RemoveProject";
+import { RunsTab } from "./RunsTab";
+import { SettingsTab } from "./SettingsTab";
+import "./project.css";
+
+const TABS = ["overview", "runs", "dock", "settings"] as const;
+type TabName = (typeof TABS)[number];
+
+function Bones() {
+  return (
+    <Late>
+      <div aria-hidden="true">
+        <div className="app-bar">
+          <Bone width="1rem" height="1rem" />
+          <Bone width="9rem" />
+          <Bone width="14rem" />
+        </div>
+        <div className="pj-scroll">
+          <BoneRows rows={4} tall />
+        </div>
+      </div>
+    </Late>
+  );
+}
+
+export default function Project() {
+  const { t, format } = useI18n();
+  const host = useHost();
+  const { segments } = useAddress();
+  const key = segments[1] ?? "";
+  const tab: TabName = TABS.find((name) => name === segments[2]) ?? "overview";
+  const overview = useData("project_overview", { project: key });
+  const total = useData("runs", { query: { project: key }, limit: 1 }, { keepPrevious: true }).data?.total;
+  const { copy } = useCopy();
+  const [removing, setRemoving] = useState(false);
+  const more = useRef<HTMLButtonElement>(null);
+
+  const go = (next: string) => navigate(next === "overview" ? projectAddress(key) : projectAddress(key, next), { replace: true });
+  useActions(
+    TABS.map((name, index) => ({ id: `project.tab.${name}`, title: t(`project.go_${name}`), group: "view" as const, keys: String(index + 1), run: () => go(name) })),
+  );
+
+  if (overview.error && !overview.data) {
+    return (
+      <>
+        <Bar title={t("project.project")} />
+        <div className="pj-scroll">
+          <ErrorState error={overview.error} onRetry={() => void overview.refetch()} />
+        </div>
+      </>
+    );
+  }
+  if (!overview.data) return <Bones />;
+
+  const data = overview.data;
+  const { project } = data;
+  const runnable = data.entrypoints.filter((row) => !row.error);
+  const connected = data.clients.filter((client) => client.state === "in_step" || client.state === "differs").length;
+  const reveal = () => void host.reveal(project.path).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }));
+  const check = () => void overview.refetch();
+
+  return (
+    <>
+      <Bar
+        before={<Icon of={projectIcon(project)} size={17} />}
+        title={<Reveal text={project.title} limit={120} />}
+        after={
+          <>
+            {project.servers.map((server) => (
+              <Tag key={server.id}>{t(KIND_WORDS[server.kind])}</Tag>
+            ))}
+            <span className="k-mono k-dim k-trunc pj-path" title={revealText(project.path)} dir="ltr">
+              {revealText(project.path)}
+            </span>
+            {!project.missing && <IconButton icon={FolderOpen} label={t("project.showFolder")} size="small" onClick={reveal} />}
+          </>
+        }
+      >
+        <Button
+          icon={Play}
+          keys="R"
+          offBecause={project.missing ? t("project.missingShort") : runnable.length === 0 ? t("project.nothingToRun") : undefined}
+          onClick={() => openRunForm({ project: key, entrypoint: runnable.length === 1 ? runnable[0]!.id : undefined })}
+        >
+          {t("project.run")}
+        </Button>
+        <Menu
+          trigger={<IconButton ref={more} icon={Ellipsis} label={t("kit.more")} bordered />}
+          items={[
+            { label: t("project.copyPath"), icon: ClipboardCopy, onSelect: () => copy(project.path) },
+            { label: t("project.showFolder"), icon: FolderOpen, off: project.missing, onSelect: reveal },
+            { label: t("project.checkAgain"), icon: RotateCw, onSelect: check },
+            "line",
+            { label: t("project.removeMenu"), icon: Trash2, danger: true, onSelect: () => setRemoving(true) },
+          ]}
+        />
+        <RemoveProject project={project} open={removing} onOpenChange={setRemoving} anchor={more.current} />
+      </Bar>
+      <Tabs<TabName>
+        label={t("project.tabs")}
+        value={tab}
+        tabs={[
+          { value: "overview", label: t("project.tabOverview") },
+          { value: "runs", label: t("project.tabRuns"), ...(total === undefined ? {} : { count: format.number(total) }) },
+          { value: "dock", label: t("project.dock"), ...(connected > 0 ? { count: format.number(connected) } : {}) },
+          { value: "settings", label: t("project.tabSettings") },
+        ]}
+        onChange={go}
+      >
+        <ErrorBoundary resetKey={`${key}/${tab}`}>
+          {project.missing && tab !== "settings" && tab !== "runs" ? (
+            <Empty glyph="notice" title={t("project.missingTitle")} text={t("project.missingText", { path: revealText(project.path) })}>
+              <Button icon={RotateCw} onClick={check}>
+                {t("project.checkAgain")}
+              </Button>
+              <RemoveProject project={project} trigger={<Button look="quiet">{t("project.removeButton")}</Button>} />
+            </Empty>
+          ) : tab === "overview" ? (
+            <Overview overview={data} checkedAt={overview.dataUpdatedAt} checking={overview.isFetching} onCheck={check} />
+          ) : tab === "runs" ? (
+            <RunsTab project={key} />
+          ) : tab === "dock" ? (
+            <DockTab project={project} entrypoints={data.entrypoints} onCheck={check} />
+          ) : (
+            <SettingsTab project={project} />
+          )}
+        </ErrorBoundary>
+      </Tabs>
+    </>
+  );
+}
