@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use api::ApiError;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -12,7 +13,6 @@ use tauri_plugin_clipboard_manager::ClipboardExt;
 use tauri_plugin_dialog::{DialogExt, FilePath};
 use url::Url;
 
-use crate::backend::ApiError;
 use crate::notify;
 use crate::offered::Offered;
 use crate::window;
@@ -63,7 +63,7 @@ pub(crate) fn answer(window: &WebviewWindow, command: &str, request: &Value) -> 
         "notify" => notify::show(window, read(request)?),
         "set_title" => set_title(window, &read::<SetTitle>(request)?.title),
         "ready" => Ok(json!(window::page_is_ready(window))),
-        _ => Err(ApiError::unsupported(format!("this window has no command `{PREFIX}{command}`"))),
+        _ => Err(ApiError::not_found(format!("this window has no command `{PREFIX}{command}`"))),
     }
 }
 
@@ -90,7 +90,7 @@ fn path(picked: FilePath) -> Option<PathBuf> {
 
 fn copy(window: &WebviewWindow, text: String) -> Result<Value, ApiError> {
     if text.len() > MOST_COPIED {
-        return Err(ApiError::invalid("the text is too long for the clipboard".into()));
+        return Err(ApiError::invalid("the text is too long for the clipboard"));
     }
     window.clipboard().write_text(text).map_err(|error| failed("the clipboard could not be written", &error))?;
     Ok(Value::Null)
@@ -109,7 +109,7 @@ fn reveal(window: &WebviewWindow, path: &Path) -> Result<Value, ApiError> {
 }
 
 fn open_link(link: &str) -> Result<Value, ApiError> {
-    let url = allowed(link).ok_or_else(|| ApiError::invalid("only `https` links are opened".into()))?;
+    let url = allowed(link).ok_or_else(|| ApiError::invalid("only `https` links are opened"))?;
     tauri_plugin_opener::open_url(url.as_str(), None::<&str>)
         .map_err(|error| failed("the link could not be opened, since no browser answered", &error))?;
     Ok(Value::Null)

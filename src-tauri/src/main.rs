@@ -4,7 +4,6 @@
 //! for a page (`host`), and telling it what changed (`feed`). What a request means is in `api`; the page is in `ui`.
 
 mod address;
-mod backend;
 mod environment;
 mod feed;
 mod host;
@@ -20,15 +19,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Before anything of the window: what an AI client starts needs no display and must be there at once.
-    if let Some(code) = early() {
+    if let Some(code) = launcher::run_if_requested() {
         return code;
     }
     match start::run() {
         Ok(code) => code,
         Err(refusal) => refusal.tell(),
     }
-}
-
-fn early() -> Option<ExitCode> {
-    None
 }

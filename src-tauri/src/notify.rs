@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use api::ApiError;
 use notify_rust::Notification;
 use serde::Deserialize;
 use serde_json::Value;
 use tauri::WebviewWindow;
 
-use crate::backend::ApiError;
 use crate::{address, window};
 
 /// What to show.
@@ -30,7 +30,7 @@ static WAITING: AtomicUsize = AtomicUsize::new(0);
 /// Shows a notification, unless the window is in front.
 pub(crate) fn show(window: &WebviewWindow, message: Message) -> Result<Value, ApiError> {
     let target = address::checked(&format!("run/{}", message.run))
-        .ok_or_else(|| ApiError::invalid("`run` is no run's id".into()))?;
+        .ok_or_else(|| ApiError::invalid("`run` is no run's id"))?;
     if window.is_focused().unwrap_or_default() {
         return Ok(Value::Null);
     }

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use launcher::desktop::OpenError;
+
 /// A start that was refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
@@ -19,6 +21,13 @@ pub(crate) enum Refusal {
     /// What the window stands on could not be opened; the sentence is of whoever knows.
     #[error("{0}")]
     Other(String),
+}
+
+impl From<OpenError> for Refusal {
+    fn from(error: OpenError) -> Self {
+        let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        Self::Other(format!("{}{hint}", error.message))
+    }
 }
 
 impl Refusal {

@@ -1,11 +1,12 @@
 //! The one command of the page: `rpc`, with a name of `api`'s list or of the window's own ([`crate::host`]).
 
+use api::ApiError;
+use launcher::desktop::Desktop;
 use serde_json::Value;
 use tauri::async_runtime;
 use tauri::ipc::{InvokeResponseBody, Response};
 use tauri::{AppHandle, Manager, WebviewWindow};
 
-use crate::backend::{ApiError, Backend};
 use crate::host;
 use crate::offered::Offered;
 
@@ -22,7 +23,7 @@ pub(crate) async fn rpc(
             let answer = host::answer(&window, command, &request)?;
             return json(&answer);
         }
-        let response = app.state::<Backend>().call(&name, request)?;
+        let response = app.state::<Desktop>().api.call(&name, request)?;
         app.state::<Offered>().note(&name, &response);
         json(&response)
     })

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use launcher::desktop::{self, Desktop};
 use sha2::{Digest, Sha256};
 use tauri::{AppHandle, ExitRequestApi, Manager, RunEvent};
 use tauri_plugin_window_state::StateFlags;
 
-use crate::backend::Backend;
-use crate::feed::{self, Seen};
+use crate::feed::{self, Watching};
 use crate::offered::Offered;
 use crate::problem::Refusal;
 use crate::window::{self, Page};
@@ -27,9 +27,9 @@ pub(crate) fn run() -> Result<ExitCode, Refusal> {
     }
     #[cfg(target_os = "linux")]
     gtk::init().map_err(|_| Refusal::NoDisplay)?;
-    let backend = Backend::open(&arguments)?;
-    let data_dir = backend.data_dir().to_owned();
-    let profile = backend.profile().to_owned();
+    desktop::start_logging();
+    let desktop = desktop::open(launcher::wanted_profile().as_deref())?;
+    let (data_dir, profile) = (desktop.data_dir(), desktop.profile().to_owned());
     let app = tauri::Builder::default()
         // First, so that a second start ends before it does anything.
         .plugin(
@@ -46,9 +46,9 @@ pub(crate) fn run() -> Result<ExitCode, Refusal> {
         )
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_clipboard_manager::init())
-        .manage(backend)
+        .manage(desktop)
         .manage(Offered::default())
-        .manage(Seen::default())
+        .manage(Watching::default())
         .manage(Page::new(started, address::asked(&arguments)))
         .invoke_handler(tauri::generate_handler![rpc::rpc])
         .build(tauri::generate_context!())
@@ -56,7 +56,7 @@ pub(crate) fn run() -> Result<ExitCode, Refusal> {
     // After the plugin has looked for another window: it brings that one to the front, the lock can only refuse.
     let _lock = lock::take(&data_dir)?;
     window::open(app.handle()).map_err(|error| Refusal::of("the window could not be opened", &error))?;
-    feed::start(app.handle().clone());
+    feed::start(app.handle()).map_err(|error| Refusal::of("changes cannot be watched", &error))?;
     let code = app.run_return(|app, event| {
         if let RunEvent::ExitRequested { code: None, api, .. } = event {
             stay_for_runs(app, &api);
@@ -67,13 +67,13 @@ pub(crate) fn run() -> Result<ExitCode, Refusal> {
 
 /// The last window was closed: goes on without one while runs that were started in it are at work.
 fn stay_for_runs(app: &AppHandle, exit: &ExitRequestApi) {
-    if app.state::<Backend>().at_work() == 0 {
+    if app.state::<Desktop>().at_work() == 0 {
         return;
     }
     exit.prevent_exit();
     let app = app.clone();
     thread::spawn(move || {
-        while app.state::<Backend>().at_work() > 0 {
+        while app.state::<Desktop>().at_work() > 0 {
             thread::park_timeout(STILL_AT_WORK);
         }
         // A second start may have opened the window again.

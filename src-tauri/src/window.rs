@@ -3,14 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use launcher::desktop::Desktop;
 use tauri::utils::config::Color;
 use tauri::webview::NewWindowResponse;
 use tauri::{
     AppHandle, DragDropEvent, Emitter, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
 
-use crate::backend::Backend;
-use crate::feed::Seen;
+use crate::feed::Watching;
 
 /// The window's name in the capabilities.
 pub(crate) const LABEL: &str = "main";
@@ -102,15 +102,34 @@ pub(crate) fn open(app: &AppHandle) -> tauri::Result<()> {
         .inner_size(SIZE.0, SIZE.1)
         .min_inner_size(LEAST.0, LEAST.1)
         .background_color(PAPER)
-        .data_directory(app.state::<Backend>().data_dir().join("webview"))
+        .data_directory(app.state::<Desktop>().data_dir().join("webview"))
         .devtools(cfg!(debug_assertions))
         .on_navigation(is_own)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false)
         .build()?;
-    app.state::<Seen>().set(true);
+    if tracing::enabled!(tracing::Level::DEBUG) {
+        tell_console(&window)?;
+    }
+    app.state::<Watching>().set_seen(true);
     let handle = app.clone();
     window.on_window_event(move |event| happened(&handle, event));
+    Ok(())
+}
+
+/// Writes what the page says on its console to standard output: the only way to see a page that does not come up.
+#[cfg(target_os = "linux")]
+fn tell_console(window: &WebviewWindow) -> tauri::Result<()> {
+    use webkit2gtk::{SettingsExt, WebViewExt};
+    window.with_webview(|view| {
+        if let Some(settings) = view.inner().settings() {
+            settings.set_enable_write_console_messages_to_stdout(true);
+        }
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn tell_console(_: &WebviewWindow) -> tauri::Result<()> {
     Ok(())
 }
 
@@ -122,7 +141,7 @@ fn is_own(url: &Url) -> bool {
 fn happened(app: &AppHandle, event: &WindowEvent) {
     let told = match event {
         WindowEvent::Focused(true) => {
-            app.state::<Seen>().set(true);
+            app.state::<Watching>().set_seen(true);
             Ok(())
         }
         WindowEvent::DragDrop(DragDropEvent::Enter { .. }) => app.emit_to(LABEL, "files-over", true),

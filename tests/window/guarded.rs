@@ -31,7 +31,7 @@ fn the_page_may_ask_for_nothing_but_its_own_commands() {
     for name in ["no_such_command", "host_no_such_command"] {
         let body = "return await window.__TAURI_INTERNALS__.invoke('rpc', { name: arguments[0], request: {} });";
         let answer = session.script_async(body, json!([name]));
-        assert_eq!(answer["refused"]["code"], "unsupported", "{answer}");
+        assert_eq!(answer["refused"]["code"], "not_found", "{answer}");
     }
     let body = "return await window.__TAURI_INTERNALS__.invoke('rpc', { name: arguments[0], request: arguments[1] });";
     for (name, request) in [

@@ -61,7 +61,7 @@ fn a_run_is_found_opened_and_read_in_every_tab() {
 fn a_question_of_a_real_client_s_run_is_answered_in_the_window() {
     let mut desktop = desktop();
     let (id, _) = project::register(&desktop.environment);
-    let mut session = Session::start(&mut desktop, &desktop_executable(), &[]);
+    let session = Session::start(&mut desktop, &desktop_executable(), &[]);
     session.test_id("home");
     let mut client = Client::start(&desktop.environment, &["--workflow-mcp", &id], client_that_leaves_forms());
     let call = client.ask("tools/call", json!({ "name": "ask", "arguments": {} }));
@@ -90,7 +90,7 @@ fn a_question_of_a_real_client_s_run_is_answered_in_the_window() {
 fn what_the_dock_copies_connects() {
     let mut desktop = desktop();
     let (id, _) = project::register(&desktop.environment);
-    let mut session = Session::start(&mut desktop, &desktop_executable(), &["--show", &format!("dock/{id}")]);
+    let session = Session::start(&mut desktop, &desktop_executable(), &["--show", &format!("dock/{id}")]);
     session.find("[data-testid='dock-config']");
     let shown =
         session.script("return document.querySelector(\"[data-testid='dock-config']\").textContent;", json!([]));

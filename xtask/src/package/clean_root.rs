@@ -97,7 +97,8 @@ fn within(root: &Path, command: &[&str]) -> Outcome {
 }
 
 fn chroot_answer(root: &Path, command: &[&str]) -> Outcome<String> {
-    let arguments = [&[&*root.to_string_lossy(), "env", "-i", "HOME=/root", "PATH=/usr/bin:/bin"], command].concat();
+    let root = root.to_string_lossy();
+    let arguments = [&[&*root, "env", "-i", "HOME=/root", "PATH=/usr/bin:/bin"], command].concat();
     shell::answer("chroot", &arguments).ok_or_else(|| format!("`{}` failed in the clean system", command.join(" ")))
 }
 
