@@ -170,7 +170,12 @@ function Row({ project, entrypoint, primary }: RowProps) {
           <>
             <Glyph name={last.status} size={14} />
             <span title={format.absolute(last.at)}>{format.relative(last.at, now)}</span>
-            {median !== undefined && <span>· {t("project.median", { took: format.duration(median) })}</span>}
+            {median !== undefined && (
+              <>
+                <span aria-hidden="true">·</span>
+                <span>{t("project.median", { took: format.duration(median) })}</span>
+              </>
+            )}
           </>
         )}
         {!last && <span>{t("project.neverRan")}</span>}
