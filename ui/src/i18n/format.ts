@@ -40,6 +40,22 @@ export function startOfDay(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
 
+/** Dates as the design writes them: three letters for a short month, a space between digits and Chinese. */
+function joined(format: Intl.DateTimeFormat, language: Language): { format: (at: number) => string } {
+  const isShort = format.resolvedOptions().month === "short";
+  return {
+    format(at) {
+      const parts = format.formatToParts(at);
+      if (language === "en") return parts.map(({ type, value }) => (type === "month" && isShort ? value.slice(0, 3) : value)).join("");
+      return parts
+        .map(({ value }) => value)
+        .join("")
+        .replaceAll(/(\d)(?=[年月日])/g, "$1 ")
+        .replaceAll(/([年月])(?=\d)/g, "$1 ");
+    },
+  };
+}
+
 /** `2026-11-30`, local time. */
 export function isoDate(at: number): string {
   const date = new Date(at);
@@ -54,9 +70,9 @@ function build(language: Language): Format {
   const upToTenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const timeSeconds = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
-  const shortDate = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
-  const yearDate = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
-  const longDate = new Intl.DateTimeFormat(locale, language === "en" ? { day: "numeric", month: "long" } : { month: "long", day: "numeric" });
+  const shortDate = joined(new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" }), language);
+  const yearDate = joined(new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" }), language);
+  const longDate = joined(new Intl.DateTimeFormat(locale, { day: "numeric", month: "long" }), language);
   const weekday = new Intl.DateTimeFormat(locale, { weekday: "long" });
   const absolute = new Intl.DateTimeFormat(locale, {
     weekday: "short",
