@@ -22,9 +22,11 @@ export interface Format {
   timeSeconds(at: number): string;
   /** `28 Sep` */
   shortDate(at: number): string;
-  /** `Monday 30 November` */
+  /** `30 November` */
   longDate(at: number): string;
   weekday(at: number): string;
+  /** `Monday 30 November`; Chinese has the weekday behind */
+  weekdayDate(at: number): string;
   /** `2026-11-30`, local time; for addresses and search, the same in every language */
   isoDate(at: number): string;
   /** Date and time with zone, for tooltips */
@@ -119,6 +121,7 @@ function build(language: Language): Format {
     timeSeconds: (at) => timeSeconds.format(at),
     shortDate: (at) => shortDate.format(at),
     longDate: (at) => longDate.format(at),
+    weekdayDate: (at) => (language === "en" ? `${weekday.format(at)} ${longDate.format(at)}` : `${longDate.format(at)} ${weekday.format(at)}`),
     weekday: (at) => weekday.format(at),
     isoDate,
     absolute: (at) => absolute.format(at),

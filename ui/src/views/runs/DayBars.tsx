@@ -26,7 +26,8 @@ export function DayBars({ filters, onChange }: { filters: Filters; onChange: (fi
   const i18n = useI18n();
   const { t, format } = i18n;
   const today = startOfDay(useNow(60_000));
-  const query = useMemo(() => toQuery(filters, today, "time"), [filters, today]);
+  // Failures show among all runs, also while only they are listed.
+  const query = useMemo(() => toQuery({ ...filters, status: [] }, today, "time"), [filters, today]);
   const { data } = useData("runs_per_day", { query, days: DAYS }, { keepPrevious: true });
   const root = useRef<HTMLDivElement>(null);
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
@@ -69,7 +70,7 @@ export function DayBars({ filters, onChange }: { filters: Filters; onChange: (fi
         onPointerCancel={() => setDrag(null)}
       >
         {bars.map(({ day, at, runs, failed }) => (
-          <i key={day} title={t("runs.barTitle", { day: `${format.weekday(at)} ${format.longDate(at)}`, runs, failed })}>
+          <i key={day} title={t("runs.barTitle", { day: format.weekdayDate(at), runs, failed })}>
             {failed > 0 && <s style={{ height: `${Math.max(8, (failed / most) * 92)}%` }} />}
             {runs > failed && <u style={{ height: `${Math.max(4, ((runs - failed) / most) * 92)}%` }} />}
           </i>

@@ -45,7 +45,7 @@ function DayHead({ day, now }: { day: number; now: number }) {
   const { t, format } = useI18n();
   const today = startOfDay(now);
   const name = day === today ? t("runs.today") : day === startOfDay(today - 1) ? t("runs.yesterday") : format.weekday(day);
-  const date = day >= startOfDay(today - 1) ? `${format.weekday(day)} ${format.longDate(day)}` : format.longDate(day);
+  const date = day >= startOfDay(today - 1) ? format.weekdayDate(day) : format.longDate(day);
   const year = new Date(day).getFullYear();
   return (
     <>

@@ -210,7 +210,7 @@ export default function Runs() {
       ? ""
       : list.hasMore
         ? t("runs.footerMore", { count: shown, n: shown })
-        : t("runs.footer", { count: shown, n: shown, day: `${format.longDate(oldest.createdAt)} ${format.time(oldest.createdAt)}` });
+        : t("runs.footer", { count: shown, n: shown, day: `${oldest.createdAt > today - 6 * 86_400_000 ? format.weekday(oldest.createdAt) : format.longDate(oldest.createdAt)} ${format.time(oldest.createdAt)}` });
   const none = !list.isLoading && !list.error && rows.length === 0;
 
   return (
@@ -274,9 +274,11 @@ export default function Runs() {
           {footer}
         </span>
         <span className="k-grow" />
-        <span className="runs-hints" aria-hidden="true">
-          <Kbd keys="J K" /> {t("runs.hintMove")} <Kbd keys="X" /> {t("runs.hintSelect")} <Kbd keys="Enter" /> {t("runs.hintOpen")} <Kbd keys="P" /> {t("runs.hintPin")}
-        </span>
+        {rows.length > 0 && (
+          <span className="runs-hints" aria-hidden="true">
+            <Kbd keys="J K" /> {t("runs.hintMove")} <Kbd keys="X" /> {t("runs.hintSelect")} <Kbd keys="Enter" /> {t("runs.hintOpen")} <Kbd keys="P" /> {t("runs.hintPin")}
+          </span>
+        )}
       </footer>
     </>
   );
