@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { DockClient } from "../../api/contract";
 import { useI18n } from "../../i18n";
 import { CopyButton, revealText, Segmented } from "../../kit";
+import { CommandWords } from "./CommandWords";
 import { paint } from "./highlight";
 
 type Form = DockClient["forms"][number];
@@ -30,11 +31,15 @@ export function CopyBox({ client }: { client: DockClient }) {
       </div>
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to be reachable by keyboard */}
       <pre className={form === "snippet" ? "dk-code" : "dk-code dk-code-wrap"} tabIndex={0} role="region" aria-label={t(`dock.form_${form}`)} dir="ltr">
-        {painted.map((piece, index) => (
-          <span key={index} className={CLASSES[piece.colour]}>
-            {revealText(piece.text)}
-          </span>
-        ))}
+        {form === "command" ? (
+          <CommandWords text={text} />
+        ) : (
+          painted.map((piece, index) => (
+            <span key={index} className={CLASSES[piece.colour]}>
+              {revealText(piece.text)}
+            </span>
+          ))
+        )}
       </pre>
     </section>
   );

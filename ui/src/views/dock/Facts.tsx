@@ -1,6 +1,7 @@
 import type { DockClient, DockView } from "../../api/contract";
 import { useI18n } from "../../i18n";
-import { CopyIconButton, Reveal, revealText, shortenMiddle } from "../../kit";
+import { CopyIconButton, revealText, shortenMiddle } from "../../kit";
+import { CommandWords } from "./CommandWords";
 
 /** What a person asks about this client: name of the server, the command, limits, who asks. */
 export function Facts({ view, client }: { view: DockView; client: DockClient }) {
@@ -18,7 +19,7 @@ export function Facts({ view, client }: { view: DockView; client: DockClient }) 
       <div className="dk-fact dk-fact-tall">
         <dt>{t("dock.command")}</dt>
         <dd className="k-mono k-break" dir="ltr">
-          <Reveal text={command} limit={400} />
+          <CommandWords text={command} />
         </dd>
       </div>
       {client.file && (
