@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { Host } from "../api/contract";
 import { Feed, FeedProvider } from "../api/feed";
 import { createQueryClient } from "../api/queries";
-import { HostProvider } from "../host";
+import { HostProvider, toApiError } from "../host";
 import { LiveRegion } from "../kit/Live";
 import { ToastHost } from "../kit/toast";
 import { RouterProvider } from "./router";
@@ -18,6 +18,16 @@ export function Providers({ host, client, children }: { host: Host; client?: Que
     return { queries, feed: new Feed(host, queries) };
   });
   useEffect(() => feed.start(), [feed]);
+  // A query that doesn't reach the store tells what the footer has to say.
+  useEffect(
+    () =>
+      queries.getQueryCache().subscribe((event) => {
+        if (event.type !== "updated" || event.action.type !== "error") return;
+        const { code } = toApiError(event.action.error);
+        if (code === "store_unavailable" || code === "store_too_new") void feed.check();
+      }),
+    [feed, queries],
+  );
   return (
     <HostProvider value={host}>
       <QueryClientProvider client={queries}>

@@ -39,7 +39,7 @@ function useGlobalActions(toggleSidebar: () => void): void {
     { id: "back", title: t("shell.actBack"), group: "go", keys: "Alt ←", palette: false, run: () => history.back() },
     { id: "forward", title: t("shell.actForward"), group: "go", keys: "Alt →", palette: false, run: () => history.forward() },
     { id: "run", title: t("shell.actRun"), group: "do", keys: "R", run: () => openRunForm(segments[0] === "project" ? { project: segments[1] } : {}) },
-    { id: "sidebar", title: t("shell.actFold"), group: "view", keys: "Ctrl \\", run: toggleSidebar },
+    { id: "sidebar", title: t("shell.actFold"), group: "go", keys: "Ctrl \\", run: toggleSidebar },
   ];
   if (run) {
     const previous = neighbour(run, -1);

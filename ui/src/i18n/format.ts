@@ -22,9 +22,11 @@ export interface Format {
   timeSeconds(at: number): string;
   /** `28 Sep` */
   shortDate(at: number): string;
-  /** `Monday 30 November` */
+  /** `30 November` */
   longDate(at: number): string;
   weekday(at: number): string;
+  /** `Monday 30 November`; Chinese has the weekday behind */
+  weekdayDate(at: number): string;
   /** `2026-11-30`, local time; for addresses and search, the same in every language */
   isoDate(at: number): string;
   /** Date and time with zone, for tooltips */
@@ -38,6 +40,22 @@ const two = (value: number) => String(value).padStart(2, "0");
 /** The start of the day, local time. */
 export function startOfDay(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
+}
+
+/** Dates as the design writes them: three letters for a short month, a space between digits and Chinese. */
+function joined(format: Intl.DateTimeFormat, language: Language): { format: (at: number) => string } {
+  const isShort = format.resolvedOptions().month === "short";
+  return {
+    format(at) {
+      const parts = format.formatToParts(at);
+      if (language === "en") return parts.map(({ type, value }) => (type === "month" && isShort ? value.slice(0, 3) : value)).join("");
+      return parts
+        .map(({ value }) => value)
+        .join("")
+        .replaceAll(/(\d)(?=[年月日])/g, "$1 ")
+        .replaceAll(/([年月])(?=\d)/g, "$1 ");
+    },
+  };
 }
 
 /** `2026-11-30`, local time. */
@@ -54,9 +72,9 @@ function build(language: Language): Format {
   const upToTenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const time = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const timeSeconds = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
-  const shortDate = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
-  const yearDate = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" });
-  const longDate = new Intl.DateTimeFormat(locale, language === "en" ? { day: "numeric", month: "long" } : { month: "long", day: "numeric" });
+  const shortDate = joined(new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" }), language);
+  const yearDate = joined(new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric" }), language);
+  const longDate = joined(new Intl.DateTimeFormat(locale, { day: "numeric", month: "long" }), language);
   const weekday = new Intl.DateTimeFormat(locale, { weekday: "long" });
   const absolute = new Intl.DateTimeFormat(locale, {
     weekday: "short",
@@ -103,6 +121,7 @@ function build(language: Language): Format {
     timeSeconds: (at) => timeSeconds.format(at),
     shortDate: (at) => shortDate.format(at),
     longDate: (at) => longDate.format(at),
+    weekdayDate: (at) => (language === "en" ? `${weekday.format(at)} ${longDate.format(at)}` : `${longDate.format(at)} ${weekday.format(at)}`),
     weekday: (at) => weekday.format(at),
     isoDate,
     absolute: (at) => absolute.format(at),

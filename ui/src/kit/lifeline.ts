@@ -54,6 +54,16 @@ export interface Segment {
   width: number;
 }
 
+/** Most of a failed stretch went well; only its end is red, so that a list of long failures doesn't shout. */
+function splitBad(segment: Segment): Segment[] {
+  const bad = Math.min(20, segment.width / 3);
+  if (segment.kind !== "bad" || bad < LEAST) return [segment];
+  return [
+    { kind: "ran", x: segment.x, width: segment.width - bad - GAP },
+    { kind: "bad", x: segment.x + segment.width - bad, width: bad },
+  ];
+}
+
 /** The room the end mark takes. */
 export const MARK = 8;
 const GAP = 1;
@@ -79,5 +89,5 @@ export function lifelineSegments(parts: readonly Part[]): { segments: Segment[];
     x += width + GAP;
     return segment;
   });
-  return { segments, mark: x - GAP + MARK / 2 + 1 };
+  return { segments: segments.flatMap(splitBad), mark: x - GAP + MARK / 2 + 1 };
 }

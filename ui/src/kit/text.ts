@@ -1,9 +1,12 @@
 // Text from outside made safe to look at: invisible and direction-changing characters as escapes, endless lines cut.
 
-// Bidi controls, zero-width characters, other format characters that draw nothing, and control characters but tab and line feed.
-const INVISIBLE =
-  // eslint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDFFF]/g;
+// First what looks invisible but belongs: an emoji with its variation selectors and joiners, joiners between letters of scripts that need
+// them, and a carriage return before a line feed. Then everything that cannot be seen: bidi controls, zero-width and other ignorable
+// characters, line separators, control characters but tab and line feed.
+const EMOJI = "\\p{Extended_Pictographic}[\\uFE0E\\uFE0F]?(?:\\p{Emoji_Modifier})?(?:\\u200D\\p{Extended_Pictographic}[\\uFE0E\\uFE0F]?(?:\\p{Emoji_Modifier})?)*";
+const JOINING = "[\\p{Script=Arabic}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Tamil}\\p{Script=Malayalam}\\p{Script=Sinhala}]";
+const BELONGS = `${EMOJI}|${JOINING}[\\u200C\\u200D](?=${JOINING})|\\r(?=\\n)`;
+const INVISIBLE = new RegExp(`(?:${BELONGS})|([^\\P{Cc}\\t\\n]|[\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}])`, "gu");
 
 export interface TextPiece {
   text: string;
@@ -16,6 +19,7 @@ export function revealPieces(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let at = 0;
   for (const match of text.matchAll(INVISIBLE)) {
+    if (match[1] === undefined) continue;
     if (match.index > at) pieces.push({ text: text.slice(at, match.index), escape: false });
     const code = match[0].codePointAt(0)!;
     const escape = code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`;

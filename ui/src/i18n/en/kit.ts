@@ -59,6 +59,8 @@ const kit = {
   nextMonth: "Next month",
   today: "Today",
   now: "Now",
+  dateForm: "YYYY-MM-DD",
+  timeForm: "HH:MM",
   date: "Date",
   time: "Time",
   secretKept: "Not shown and not kept as a draft",

@@ -6,7 +6,6 @@ const runform = {
   project: "Project",
   entrypoint: "Entrypoint",
   chooseProject: "Choose a project",
-  chooseEntrypoint: "Choose an entrypoint",
   folderMissing: "its folder is not there",
   nothingToRun: "Nothing in this project can run now. Its overview says why.",
   entrypointGone: "The project has no entrypoint “{name}” any more. Choose another.",

@@ -56,6 +56,8 @@ const zh: Translation<typeof kit> = {
   nextMonth: "下个月",
   today: "今天",
   now: "现在",
+  dateForm: "年-月-日",
+  timeForm: "时:分",
   date: "日期",
   time: "时间",
   secretKept: "不显示，也不存入草稿",

@@ -7,7 +7,6 @@ const zh: Translation<typeof runform> = {
   project: "项目",
   entrypoint: "入口",
   chooseProject: "选择项目",
-  chooseEntrypoint: "选择入口",
   folderMissing: "文件夹不存在",
   nothingToRun: "这个项目现在没有可运行的入口，原因见项目概览。",
   entrypointGone: "项目中已没有入口「{name}」，选择另一个。",

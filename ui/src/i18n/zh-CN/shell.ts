@@ -17,7 +17,7 @@ const zh: Translation<typeof shell> = {
   behind: "落后，正在重新加载",
   notLive: "未连接",
   notLiveHint: "未连接，重试",
-  changedAt: "{time} 有变动",
+  changedAt: "变动于 {time}",
   waitingCount: "{count} 个等你处理",
   noticeHere: "有需要看的地方",
   missingHere: "文件夹不在原处",

@@ -180,7 +180,7 @@ export function DateField({ kind, value, onChange, onBlur, locked, ...rest }: Da
         type="text"
         className="k-time"
         value={here ? value : pretty}
-        placeholder={kind === "date" ? "2026-11-30" : kind === "time" ? "14:30" : "2026-11-30 14:30"}
+        placeholder={kind === "date" ? t("kit.dateForm") : kind === "time" ? t("kit.timeForm") : `${t("kit.dateForm")} ${t("kit.timeForm")}`}
         readOnly={locked}
         autoComplete="off"
         spellCheck={false}

@@ -1,6 +1,6 @@
 // The state of a generated form: what is typed, what is wrong with it, and when to say so. A field is checked when it is left and, once
 // wrong, at every key; pressing the button checks all and goes to the first fault.
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Fault, JsonValue, Param } from "../../api/contract";
 import { dropDraft, loadDraft, saveDraft } from "./drafts";
 import { fieldOfPath, own, readDraft, readField, toDraft, type Draft, type DraftValue, type FaultMap } from "./value";
@@ -58,7 +58,9 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
   const [changed, setChanged] = useState(false);
   const places = useRef(new Map<string, HTMLElement>());
   const latest = useRef(draft);
-  latest.current = draft;
+  useLayoutEffect(() => {
+    latest.current = draft;
+  });
 
   const field = useCallback((name: string) => fields.find((other) => other.name === name), [fields]);
 

@@ -130,7 +130,7 @@ function Row({ project, entrypoint, primary }: RowProps) {
     navigate(to);
   };
   return (
-    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions -- the name is the link for the keyboard
+    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- the name is the link for the keyboard
     <li className="pj-entry" onClick={open}>
       <div className="pj-entry-head">
         <span className="k-r k-wrap pj-entry-name">
@@ -170,7 +170,12 @@ function Row({ project, entrypoint, primary }: RowProps) {
           <>
             <Glyph name={last.status} size={14} />
             <span title={format.absolute(last.at)}>{format.relative(last.at, now)}</span>
-            {median !== undefined && <span>· {t("project.median", { took: format.duration(median) })}</span>}
+            {median !== undefined && (
+              <>
+                <span aria-hidden="true">·</span>
+                <span>{t("project.median", { took: format.duration(median) })}</span>
+              </>
+            )}
           </>
         )}
         {!last && <span>{t("project.neverRan")}</span>}

@@ -1,5 +1,5 @@
 // A project: one folder, whatever it is at once. Its head, and the tabs that its kinds give.
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { ClipboardCopy, Ellipsis, FolderOpen, Play, RotateCw, Trash2 } from "lucide-react";
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
@@ -49,7 +49,7 @@ export default function Project() {
   const total = useData("runs", { query: { project: key }, limit: 1 }, { keepPrevious: true }).data?.total;
   const { copy } = useCopy();
   const [removing, setRemoving] = useState(false);
-  const more = useRef<HTMLButtonElement>(null);
+  const [more, setMore] = useState<HTMLButtonElement | null>(null);
 
   const go = (next: string) => navigate(next === "overview" ? projectAddress(key) : projectAddress(key, next), { replace: true });
   useActions(
@@ -101,7 +101,7 @@ export default function Project() {
           {t("project.run")}
         </Button>
         <Menu
-          trigger={<IconButton ref={more} icon={Ellipsis} label={t("kit.more")} bordered />}
+          trigger={<IconButton ref={setMore} icon={Ellipsis} label={t("kit.more")} bordered />}
           items={[
             { label: t("project.copyPath"), icon: ClipboardCopy, onSelect: () => copy(project.path) },
             { label: t("project.showFolder"), icon: FolderOpen, off: project.missing, onSelect: reveal },
@@ -110,7 +110,7 @@ export default function Project() {
             { label: t("project.removeMenu"), icon: Trash2, danger: true, onSelect: () => setRemoving(true) },
           ]}
         />
-        <RemoveProject project={project} open={removing} onOpenChange={setRemoving} anchor={more.current} />
+        <RemoveProject project={project} open={removing} onOpenChange={setRemoving} anchor={more} />
       </Bar>
       <Tabs<TabName>
         label={t("project.tabs")}

@@ -227,7 +227,9 @@ function useFileCheck(project: string, entrypoint: string, form: ParamForm): voi
   const files = form.fields.filter((field) => field.type === "file");
   const chosen = JSON.stringify(files.map((field) => form.input[field.name] ?? null));
   const latest = useRef(form);
-  latest.current = form;
+  useEffect(() => {
+    latest.current = form;
+  });
   const names = files.map((field) => field.name).join("\n");
   useEffect(() => {
     if (names === "" || !/"/.test(chosen)) return;

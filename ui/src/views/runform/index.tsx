@@ -1,10 +1,11 @@
 // Running an entrypoint: a sheet over whatever is on screen. What is not given is asked first: the project, the entrypoint.
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
+import { ChevronRight } from "lucide-react";
 import type { EntrypointRow, JsonValue } from "../../api/contract";
 import { useData } from "../../api/queries";
 import type { RunFormRequest } from "../../app/overlays";
 import { useI18n } from "../../i18n";
-import { Button, ErrorState, Late, Bone, SelectField, Sheet } from "../../kit";
+import { Bone, Button, ErrorState, Icon, Late, revealText, SelectField, Sheet, Tag } from "../../kit";
 import { EntrypointForm } from "./EntrypointForm";
 import "./runform.css";
 
@@ -20,6 +21,7 @@ export default function RunForm({ open, request, onClose }: RunFormProps) {
   const [entrypoint, setEntrypoint] = useState(request.entrypoint);
   const from = useData("run", { run: request.from ?? "" }, { enabled: request.from !== undefined });
   const projects = useData("projects", {});
+  const first = useRef<HTMLButtonElement>(null);
 
   const older = from.data;
   const only = projects.data?.length === 1 ? projects.data[0]!.key : undefined;
@@ -55,6 +57,7 @@ export default function RunForm({ open, request, onClose }: RunFormProps) {
       open={open}
       onClose={onClose}
       title={t("runform.titleChoose")}
+      initialFocus={() => first.current ?? document.getElementById("rf-project-field")}
       foot={
         <>
           <span className="k-grow" />
@@ -104,14 +107,23 @@ export default function RunForm({ open, request, onClose }: RunFormProps) {
               {runnable.length === 0 ? (
                 <p className="k-note">{t("runform.nothingToRun")}</p>
               ) : (
-                <SelectField
-                  id="rf-entrypoint-field"
-                  labelledBy="rf-entrypoint rf-entrypoint-field"
-                  value={row?.id}
-                  options={runnable.map((one) => ({ value: one.id, label: one.title, description: one.description }))}
-                  onChange={setEntrypoint}
-                  placeholder={t("runform.chooseEntrypoint")}
-                />
+                <ul className="k-panel k-rows k-clip" aria-labelledby="rf-entrypoint">
+                  {runnable.map((one, index) => (
+                    <li key={one.id}>
+                      <button type="button" ref={index === 0 ? first : undefined} className="k-row rf-entry" onClick={() => setEntrypoint(one.id)}>
+                        <span className="k-col k-grow">
+                          <span className="k-r k-wrap rf-entry-name">
+                            <span className="k-med k-break">{revealText(one.title)}</span>
+                            <span className="k-mono k-dim k-break">{one.id}</span>
+                            {one.draft && <Tag title={t("runform.draftHint")}>{t("runform.draft")}</Tag>}
+                          </span>
+                          {one.description && <span className="k-sub k-break">{revealText(one.description)}</span>}
+                        </span>
+                        <Icon of={ChevronRight} size={14} className="k-dim" />
+                      </button>
+                    </li>
+                  ))}
+                </ul>
               )}
             </div>
           )}

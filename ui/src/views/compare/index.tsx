@@ -1,0 +1,4 @@
+// Written soon.
+export default function Compare() {
+  return null;
+}
