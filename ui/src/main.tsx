@@ -17,4 +17,12 @@ if (root) {
       <App host={host} />
     </StrictMode>,
   );
+  // Two frames on, the shell is painted and its listeners are set.
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      void host.ready?.().then((address) => {
+        if (address) location.hash = address;
+      });
+    }),
+  );
 }

@@ -150,4 +150,5 @@ export interface Host {
   onDrop(listener: (paths: string[]) => void): () => void;
   setTitle(title: string): Promise<void>;
   onNavigate(listener: (address: string) => void): () => void; // second instance or notification click asks for a view
+  ready?(): Promise<string | null>; // the window: painted, and listening; answers the address that the start asked for
 }

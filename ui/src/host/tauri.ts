@@ -41,6 +41,7 @@ export function createTauriHost(): Host {
       document.title = title;
       await native("host_set_title", { title });
     },
+    ready: () => native("host_ready", {}),
     onNavigate: (listener) => subscribe<string>("navigate", listener),
   };
 }
