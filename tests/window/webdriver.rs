@@ -28,6 +28,13 @@ pub(crate) struct Session {
 #[derive(Debug, Clone)]
 pub(crate) struct Element(String);
 
+impl Element {
+    /// As an argument of a script.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({ ELEMENT: self.0 })
+    }
+}
+
 impl Session {
     /// Starts a driver, and the window through it.
     pub(crate) fn start(desktop: &mut Desktop, program: &Path, arguments: &[&str]) -> Self {
@@ -80,7 +87,11 @@ impl Session {
 
     /// Finds elements by a CSS selector.
     pub(crate) fn all(&self, selector: &str) -> Vec<Element> {
-        let found = self.post("/elements", &json!({ "using": "css selector", "value": selector }));
+        self.elements("css selector", selector)
+    }
+
+    fn elements(&self, using: &str, value: &str) -> Vec<Element> {
+        let found = self.post("/elements", &json!({ "using": using, "value": value }));
         let found = found.as_array().cloned().unwrap_or_default();
         found.iter().filter_map(|one| one[ELEMENT].as_str().map(|id| Element(id.to_owned()))).collect()
     }
@@ -91,10 +102,12 @@ impl Session {
         wait_until(selector, || self.all(selector).into_iter().next())
     }
 
-    /// Waits for an element by its `data-testid`.
+    /// Waits for an element of a role whose words begin with these.
     #[track_caller]
-    pub(crate) fn test_id(&self, name: &str) -> Element {
-        self.find(&format!("[data-testid='{name}']"))
+    pub(crate) fn named(&self, role: &str, words: &str) -> Element {
+        let kind = if role == "button" { "self::button or @role='button'".into() } else { format!("@role='{role}'") };
+        let path = format!("//*[{kind}][starts-with(normalize-space(.), '{words}')]");
+        wait_until(&path, || self.elements("xpath", &path).into_iter().next())
     }
 
     /// Waits until the page's text has a part.

@@ -1,7 +1,5 @@
 //! A person's ways through the window, over a real history that other processes write meanwhile.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, Opening, desktop_executable, executable};
 
@@ -17,12 +15,22 @@ fn client_that_leaves_forms() -> ClientOptions {
     }
 }
 
+/// A run in a list of runs.
 fn row(run: &str) -> String {
-    format!("[data-testid='run-row'][data-run='{run}']")
+    format!("main a[href^='#/run/{run}']")
 }
 
-fn header(run: &str, status: &str) -> String {
-    format!("[data-testid='run-header'][data-run='{run}'][data-status='{status}']")
+/// Home, when it is there.
+const HOME: &str = "main section";
+
+/// Waits until the view of a run shows this state.
+#[track_caller]
+fn see_state(session: &Session, run: &str, word: &str) {
+    wait_until(&format!("{run} to be shown as {word}"), || {
+        let here = session.script("return location.hash;", json!([]));
+        let shown = session.text("header:has(h1)");
+        (here.as_str().is_some_and(|hash| hash.contains(run)) && shown.contains(word)).then_some(())
+    });
 }
 
 #[test]
@@ -34,24 +42,27 @@ fn a_run_is_found_opened_and_read_in_every_tab() {
     let listed = session.find(&row(&run));
     picture(&desktop, "home");
     session.click(&listed);
-    session.find(&header(&run, "success"));
+    see_state(&session, &run, "Success");
     for (tab, shown) in [
-        ("output", "Tuesday"),
-        ("diagram", "Write"),
-        ("timeline", "Read"),
-        ("logs", "read two notes"),
-        ("input", "2026-11-30"),
+        ("Output", "Tuesday"),
+        ("Diagram", "Write"),
+        ("Timeline", "Read"),
+        ("Logs", "two notes of"),
+        ("Input and answers", "2026-11-30"),
     ] {
-        session.click(&session.test_id(&format!("tab-{tab}")));
-        session.see(shown);
-        picture(&desktop, &format!("run-{tab}"));
+        session.click(&session.named("tab", tab));
+        wait_until(&format!("{shown} in {tab}"), || {
+            session.text("[role='tabpanel']:not([hidden])").contains(shown).then_some(())
+        });
+        picture(&desktop, &format!("run-{}", tab.to_lowercase().replace(' ', "-")));
         session.assert_quiet();
     }
     // What a run prints is text, whatever it looks like.
-    session.click(&session.test_id("tab-logs"));
+    session.click(&session.named("tab", "Logs"));
     session.see("<img src=x onerror=alert(1)>");
     session.go("/runs");
-    session.find(&format!("[data-testid='runs-list'] {}", row(&run)));
+    session.see(&run);
+    session.see("Weekly report");
     picture(&desktop, "runs");
     session.close();
     desktop.environment.assert_nothing_left();
@@ -62,25 +73,25 @@ fn a_question_of_a_real_client_s_run_is_answered_in_the_window() {
     let mut desktop = desktop();
     let (id, _) = project::register(&desktop.environment);
     let session = Session::start(&mut desktop, &desktop_executable(), &[]);
-    session.test_id("home");
+    session.find(HOME);
     let mut client = Client::start(&desktop.environment, &["--workflow-mcp", &id], client_that_leaves_forms());
     let call = client.ask("tools/call", json!({ "name": "ask", "arguments": {} }));
     // Nothing was touched in the window: it heard of the run by itself.
-    let card = session.test_id("waiting-card");
+    let waiting = session.find("section[aria-labelledby='home-waiting'] a[href^='#/run/']");
+    session.see("Who is it for?");
     picture(&desktop, "waiting");
-    let run = session.script("return document.querySelector(\"[data-testid='waiting-card']\").dataset.run;", json!([]));
-    let run = run.as_str().unwrap().to_owned();
-    session.go(&format!("/run/{run}"));
-    drop(card);
-    session.find(&header(&run, "waiting_for_input"));
-    let field = session.find("[data-testid='question-form'] [name='name']");
+    session.click(&waiting);
+    let run = session.script("return location.hash.split('/')[2];", json!([])).as_str().unwrap().to_owned();
+    see_state(&session, &run, "Waiting");
+    let field = session.find("section[aria-label='Who is it for?'] input");
     session.keys(&field, "Ada");
     picture(&desktop, "question");
-    session.click(&session.test_id("answer-submit"));
-    session.find(&header(&run, "success"));
+    session.click(&session.named("button", "Answer and continue"));
+    see_state(&session, &run, "Success");
     let answered = client.wait(&call).result();
     assert_eq!(answered["structuredContent"]["output"], json!({ "greeting": "Hello, Ada" }), "{answered}");
     assert_eq!(answered["structuredContent"]["runId"], json!(run));
+    picture(&desktop, "answered");
     client.finish();
     session.close();
     desktop.environment.assert_nothing_left();
@@ -90,12 +101,13 @@ fn a_question_of_a_real_client_s_run_is_answered_in_the_window() {
 fn what_the_dock_copies_connects() {
     let mut desktop = desktop();
     let (id, _) = project::register(&desktop.environment);
-    let session = Session::start(&mut desktop, &desktop_executable(), &["--show", &format!("dock/{id}")]);
-    session.find("[data-testid='dock-config']");
-    let shown =
-        session.script("return document.querySelector(\"[data-testid='dock-config']\").textContent;", json!([]));
+    let address = format!("project/{id}/dock");
+    let session = Session::start(&mut desktop, &desktop_executable(), &["--show", &address]);
+    session.click(&session.named("radio", "Snippet"));
+    let snippet = session.find("section pre[aria-label='Snippet']");
+    let shown = session.script("return arguments[0].textContent;", json!([snippet.to_json()]));
     picture(&desktop, "dock");
-    session.click(&session.test_id("dock-copy"));
+    session.click(&session.named("button", "Copy"));
     let copied = wait_until("the clipboard to hold the configuration", || {
         let pasted = desktop.environment.run_program("xclip", &["-selection", "clipboard", "-out"], b"").unwrap();
         pasted.stdout.contains("--workflow-mcp").then_some(pasted.stdout)
@@ -119,13 +131,13 @@ fn what_the_dock_copies_connects() {
 fn what_others_write_is_on_screen_at_once() {
     let mut desktop = desktop();
     let (id, _) = project::register(&desktop.environment);
-    project::report(&desktop.environment, &id, "2026-11-23");
+    let earlier = project::report(&desktop.environment, &id, "2026-11-23");
     let session = Session::start(&mut desktop, &desktop_executable(), &[]);
-    session.find("[data-testid='run-row']");
+    session.find(&row(&earlier));
     let body = "window.rowTimes = {};\n\
         new MutationObserver(() => {\n\
-          for (const row of document.querySelectorAll(\"[data-testid='run-row']\")) {\n\
-            window.rowTimes[row.dataset.run] ??= Date.now();\n\
+          for (const row of document.querySelectorAll(\"main a[href^='#/run/']\")) {\n\
+            window.rowTimes[row.getAttribute('href').split('/')[2]] ??= Date.now();\n\
           }\n\
         }).observe(document.body, { childList: true, subtree: true, attributes: true });";
     session.script(body, json!([]));
@@ -147,13 +159,24 @@ fn a_second_start_finds_the_first_one() {
     let (id, _) = project::register(&desktop.environment);
     let run = project::report(&desktop.environment, &id, "2026-11-30");
     let session = Session::start(&mut desktop, &desktop_executable(), &[]);
-    session.test_id("home");
-    let started = Instant::now();
+    session.find(HOME);
     let second = desktop.environment.run(&["--show", &format!("run/{run}")]).unwrap();
     assert_eq!((second.code, second.stdout.as_str()), (0, ""), "{}", second.stderr);
-    assert!(started.elapsed() < Duration::from_secs(20));
-    session.find(&header(&run, "success"));
+    see_state(&session, &run, "Success");
     assert_eq!(desktop.titles().unwrap().len(), 1, "{:?}", desktop.titles());
+    session.close();
+    desktop.environment.assert_nothing_left();
+}
+
+#[test]
+fn without_a_bus_a_second_window_is_refused() {
+    let mut desktop = desktop();
+    desktop.environment.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    let session = Session::start(&mut desktop, &desktop_executable(), &[]);
+    session.find("main");
+    let second = desktop.environment.run(&[""; 0]).unwrap();
+    assert_eq!((second.code, second.stdout.as_str()), (3, ""), "{}", second.stderr);
+    assert!(second.stderr.contains("is open already (process "), "{}", second.stderr);
     session.close();
     desktop.environment.assert_nothing_left();
 }
@@ -163,7 +186,7 @@ fn a_window_that_is_closed_lets_its_runs_end() {
     let mut desktop = desktop();
     let (id, folder) = project::register(&desktop.environment);
     let session = Session::start(&mut desktop, &desktop_executable(), &[]);
-    session.test_id("home");
+    session.find(HOME);
     let body = "return await window.__TAURI_INTERNALS__.invoke('rpc', { name: 'start_run', request: arguments[0] });";
     let started = session.script_async(body, json!([{ "project": id, "entrypoint": "slow", "input": {} }]));
     let run = started["value"]["run"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned();
