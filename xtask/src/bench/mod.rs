@@ -6,6 +6,7 @@ mod history;
 mod peer;
 mod samples;
 mod servers;
+mod window;
 
 use crate::bench::samples::{print_json, print_table};
 use crate::bench::servers::Programs;
@@ -20,6 +21,9 @@ pub(crate) struct Options {
     /// Only the servers: starts, calls, memory
     #[arg(long)]
     servers: bool,
+    /// Only the window's commands over the large history
+    #[arg(long, conflicts_with = "servers")]
+    window: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     runs: u64,
@@ -34,9 +38,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
         hello: release.join("examples").join("rmcp_hello"),
         empty: release.join("examples").join("empty"),
     };
-    let mut figures = servers::measure(&programs)?;
+    let folder = shell::target().join("bench");
+    let mut figures = Vec::new();
+    if !options.window {
+        figures.extend(servers::measure(&programs)?);
+    }
+    if !options.servers && !options.window {
+        figures.extend(history::measure(&programs, &folder, options.runs)?);
+    }
     if !options.servers {
-        figures.extend(history::measure(&programs, &shell::target().join("bench"), options.runs)?);
+        shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code-tests", "--bins"])?;
+        figures.extend(window::measure(&history::folder(&folder, options.runs)?)?);
     }
     if options.json {
         print_json(&figures);
