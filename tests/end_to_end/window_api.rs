@@ -64,8 +64,7 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 
 /// Starts a run through the window's commands and waits for a state.
 fn run_to(server: &DevServer, project: &str, entrypoint: &str, input: Value, status: &str) -> Value {
-    let started =
-        server.ok("start_run", json!({ "project": project, "entrypoint": entrypoint, "input": input }));
+    let started = server.ok("start_run", json!({ "project": project, "entrypoint": entrypoint, "input": input }));
     server.wait_for("run", &json!({ "run": started["run"] }), |run| {
         run["run"]["status"] == status && run["ownerAlive"] == false
     })
@@ -157,7 +156,11 @@ fn a_project_is_shown_whole() {
     assert_eq!(entrypoints.last().unwrap()["id"], "broken", "what is broken comes last");
     assert!(text(&entrypoints.last().unwrap()["error"], "message").contains("gone.workflow.ts"));
     assert_eq!(overview["recent"].as_array().map(Vec::len), Some(2));
-    assert!(overview["recent"][0]["error"].as_str().is_some_and(|error| !error.is_empty()), "{}", overview["recent"][0]);
+    assert!(
+        overview["recent"][0]["error"].as_str().is_some_and(|error| !error.is_empty()),
+        "{}",
+        overview["recent"][0]
+    );
     // The `.env` with a secret is open to others, and can be mended here.
     let findings = overview["findings"].as_array().unwrap();
     let open = findings.iter().find(|one| text(one, "id").starts_with("env-permissions-")).expect("the finding");
@@ -184,7 +187,8 @@ fn a_project_is_shown_whole() {
     let changed = server.ok("set_project_settings", json!({ "project": id, "provider": null, "notifications": true }));
     assert_eq!((changed.get("provider"), &changed["notifications"]), (None, &json!(true)));
     assert_eq!(changed["allowExec"], json!(["git status*"]), "what is absent stays");
-    for wrong in [json!({ "retention": { "days": 0 } }), json!({ "retention": { "weeks": 1 } }), json!({ "allowExec": [" "] })]
+    for wrong in
+        [json!({ "retention": { "days": 0 } }), json!({ "retention": { "weeks": 1 } }), json!({ "allowExec": [" "] })]
     {
         let mut request = wrong;
         request["project"] = json!(id);
@@ -218,10 +222,8 @@ fn runs_are_found_filtered_counted_and_shown() {
     // By pages.
     let first = server.ok("runs", json!({ "query": { "status": ["success", "failed"] }, "limit": 2 }));
     assert_eq!((first["rows"].as_array().map(Vec::len), &first["total"]), (Some(2), &json!(3)));
-    let second = server.ok(
-        "runs",
-        json!({ "query": { "status": ["success", "failed"] }, "limit": 2, "after": first["next"] }),
-    );
+    let second =
+        server.ok("runs", json!({ "query": { "status": ["success", "failed"] }, "limit": 2, "after": first["next"] }));
     assert_eq!(text(&second["rows"][0], "runId"), of(&hello));
     assert_eq!((second.get("next"), &second["complete"]), (None, &json!(true)));
     // Words, and where they stand.
@@ -251,7 +253,10 @@ fn runs_are_found_filtered_counted_and_shown() {
     // One run, whole.
     let request = json!({ "run": of(&long) });
     let shown = server.ok("run", request.clone());
-    assert_eq!((&shown["logLines"], &shown["canContinue"], &shown["run"]["origin"]), (&json!(3000), &json!(false), &json!("desktop")));
+    assert_eq!(
+        (&shown["logLines"], &shown["canContinue"], &shown["run"]["origin"]),
+        (&json!(3000), &json!(false), &json!("desktop"))
+    );
     assert_eq!(shown["files"][0]["name"], "notes.txt");
     let output = server.ok("run_output", request.clone());
     assert_eq!((&output["output"]["rows"][3]["n"], &output["truncated"]), (&json!(3), &json!(false)));
@@ -278,7 +283,12 @@ fn runs_are_found_filtered_counted_and_shown() {
     assert_eq!(call["params"], json!({ "name": "hello", "arguments": { "name": "Zimtstern" } }));
     let copied = server.ok("copy_as", json!({ "run": of(&hello), "form": "command" }));
     let again = environment.run_program("/bin/sh", &["-c", text(&copied, "text")], b"").unwrap();
-    assert_eq!((again.code, &again.json()["output"]), (0, &json!({ "greeting": "Hello, Zimtstern" })), "{}", again.stderr);
+    assert_eq!(
+        (again.code, &again.json()["output"]),
+        (0, &json!({ "greeting": "Hello, Zimtstern" })),
+        "{}",
+        again.stderr
+    );
     // Keeping and deleting.
     let storage = server.ok("storage", json!({}));
     assert_eq!((&storage["rows"][0]["project"], &storage["rows"][0]["runs"]), (&json!(id), &json!(4)));
@@ -384,7 +394,10 @@ fn leave_given_from_now_on_holds_for_exactly_that_command() {
     let question = &waiting["questions"][0];
     assert_eq!((text(question, "kind"), text(&question["approval"], "program")), ("approval", "/usr/bin/touch"));
     assert_eq!(question["approval"]["args"], json!(["made by exec"]));
-    assert_eq!((&question["approval"]["env"], &question["approval"]["mayHaveHappened"]), (&json!(["MODE"]), &json!(false)));
+    assert_eq!(
+        (&question["approval"]["env"], &question["approval"]["mayHaveHappened"]),
+        (&json!(["MODE"]), &json!(false))
+    );
     let run = text(&waiting["run"], "runId").to_owned();
     server.ok("answer", json!({ "run": run, "question": 0, "action": "accept", "always": true }));
     server.wait_for("run", &json!({ "run": run }), |run| run["run"]["status"] == "success");
@@ -515,10 +528,16 @@ fn the_dock_writes_takes_back_and_tests_the_very_command() {
     let test = server.ok("dock_test", json!({ "server": id }));
     assert_eq!(test["ok"], false);
     assert!(test["stderr"].as_str().is_some_and(|errors| errors.contains("package.json")), "{test}");
-    assert_eq!(server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": {} })), "project_broken");
+    assert_eq!(
+        server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": {} })),
+        "project_broken"
+    );
     fs::remove_dir_all(environment.home().join("project")).unwrap();
     assert_eq!(server.code("dock_test", json!({ "server": id })), "project_missing");
-    assert_eq!(server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": {} })), "project_missing");
+    assert_eq!(
+        server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": {} })),
+        "project_missing"
+    );
     assert_eq!(server.ok("projects", json!({}))[0]["missing"], true);
     server.finish();
     environment.assert_nothing_left();
@@ -566,7 +585,10 @@ fn projects_are_added_related_and_removed() {
     let dock = server.ok("dock", json!({ "server": plain["added"][0] }));
     assert!(dock["whyNot"].as_str().is_some_and(|why| why.contains("folder")));
     assert_eq!(server.code("dock_test", json!({ "server": plain["added"][0] })), "unsupported");
-    assert_eq!(server.code("start_run", json!({ "project": plain["added"][0], "entrypoint": "x", "input": {} })), "unsupported");
+    assert_eq!(
+        server.code("start_run", json!({ "project": plain["added"][0], "entrypoint": "x", "input": {} })),
+        "unsupported"
+    );
     server.ok("project_remove", json!({ "project": theirs }));
     assert_eq!(server.code("project_overview", json!({ "project": theirs })), "not_found");
     server.ok("project_remove", json!({ "project": theirs, "purge": true }));
@@ -580,10 +602,15 @@ fn settings_the_connection_and_providers_are_kept_and_checked() {
     let environment = environment();
     let server = server(&environment);
     let set = |settings: Value| json!({ "settings": settings });
-    let settings = server.ok("set_settings", set(json!({ "theme": "dark", "textSize": 125, "retention": { "days": 9 } })));
-    assert_eq!((&settings["theme"], &settings["textSize"], &settings["language"]), (&json!("dark"), &json!(125), &json!("system")));
+    let settings =
+        server.ok("set_settings", set(json!({ "theme": "dark", "textSize": 125, "retention": { "days": 9 } })));
+    assert_eq!(
+        (&settings["theme"], &settings["textSize"], &settings["language"]),
+        (&json!("dark"), &json!(125), &json!("system"))
+    );
     assert_eq!(server.ok("app_info", json!({}))["settings"], settings);
-    for wrong in [json!({ "theme": "pink" }), json!({ "textSize": 5 }), json!({ "colour": 1 }), json!({ "notify": 1 })] {
+    for wrong in [json!({ "theme": "pink" }), json!({ "textSize": 5 }), json!({ "colour": 1 }), json!({ "notify": 1 })]
+    {
         assert_eq!(server.code("set_settings", set(wrong)), "invalid_input");
     }
     assert_eq!(server.ok("app_info", json!({}))["settings"], settings, "what is refused changes nothing");
@@ -620,9 +647,16 @@ fn what_does_not_fit_and_what_is_broken_has_its_code() {
     assert_eq!(server.code("runs", json!({ "query": { "text": "x".repeat(2_000) } })), "invalid_input");
     assert_eq!(server.code("project_overview", json!({ "project": "nobody" })), "not_found");
     assert_eq!(server.code("start_run", json!({ "project": id, "entrypoint": "none", "input": {} })), "not_found");
-    assert_eq!(server.code("start_run", json!({ "project": id, "entrypoint": "broken", "input": {} })), "project_broken");
+    assert_eq!(
+        server.code("start_run", json!({ "project": id, "entrypoint": "broken", "input": {} })),
+        "project_broken"
+    );
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
-    assert!(["invalid_input"].contains(&server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": deep })).as_str()));
+    assert!(
+        ["invalid_input"].contains(
+            &server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": deep })).as_str()
+        )
+    );
     let to = json!({ "run": "20200101-zzzzz", "to": "relative.json" });
     assert_eq!(server.code("export_run", to), "invalid_input");
     let done = run_to(&server, &id, "hello", json!({ "name": "x" }), "success");
@@ -648,7 +682,8 @@ fn a_database_that_cannot_be_used_is_said_to_be_so() {
     let info = command(&environment, &["projects", "list", "--json"]);
     assert_eq!(info.as_array().map(Vec::len), Some(1));
     let profile: Value =
-        serde_json::from_str(&fs::read_to_string(environment.home().join(".workflow-code/desktop.json")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(environment.home().join(".workflow-code/desktop.json")).unwrap())
+            .unwrap();
     let database = std::path::Path::new(text(&profile["profiles"]["default"], "dataDir")).join("desktop.db");
     fs::write(&database, "this is no database, and was none").unwrap();
     for ending in ["-wal", "-shm"] {

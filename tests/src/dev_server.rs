@@ -58,15 +58,10 @@ pub fn serve(
     })
     .map_err(|error| error.to_string())?;
     let served = runtime.block_on(async {
-        let listener =
-            tokio::net::TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| error.to_string())?;
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| error.to_string())?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let state = Arc::new(Served {
-            desktop: desktop.clone(),
-            changes,
-            ui: ui.to_owned(),
-            host: address.to_string(),
-        });
+        let state =
+            Arc::new(Served { desktop: desktop.clone(), changes, ui: ui.to_owned(), host: address.to_string() });
         let router = Router::new()
             .route("/rpc", post(rpc))
             .route("/events", get(events))

@@ -7,6 +7,16 @@ pub(crate) fn run() -> Outcome {
     // A test writes them, so that the library that makes them is linked into no program.
     shell::run(
         "cargo",
-        &["test", "--release", "--package", "workflow-api", "--lib", "--", "--ignored", "--exact", "bindings::tests::write_the_page_s_file"],
+        &[
+            "test",
+            "--release",
+            "--package",
+            "workflow-api",
+            "--lib",
+            "--",
+            "--ignored",
+            "--exact",
+            "bindings::tests::write_the_page_s_file",
+        ],
     )
 }

@@ -186,7 +186,9 @@ impl From<ClientsError> for ApiError {
         use ApiErrorCode as Code;
         let message = with_causes(&error);
         let code = match &error {
-            ClientsError::Key { .. } | ClientsError::Text { .. } | ClientsError::SecretName { .. } => Code::InvalidInput,
+            ClientsError::Key { .. } | ClientsError::Text { .. } | ClientsError::SecretName { .. } => {
+                Code::InvalidInput
+            }
             ClientsError::ByHand { .. } | ClientsError::NoFile { .. } => Code::Unsupported,
             ClientsError::Changed { .. } => Code::Conflict,
             ClientsError::NoEntry { .. } | ClientsError::NotOurs { .. } => Code::NotFound,

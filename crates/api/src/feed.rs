@@ -40,7 +40,12 @@ pub fn coalesce(changes: &Changes) -> StoreChanged {
     if all {
         return StoreChanged { seq: changes.cursor, all, ..StoreChanged::default() };
     }
-    StoreChanged { seq: changes.cursor, runs: runs.into_iter().collect(), projects: projects.into_iter().collect(), all }
+    StoreChanged {
+        seq: changes.cursor,
+        runs: runs.into_iter().collect(),
+        projects: projects.into_iter().collect(),
+        all,
+    }
 }
 
 /// Watches a store on a thread of its own until it is dropped.
@@ -61,9 +66,8 @@ impl Feed {
         let hidden = Arc::new(AtomicBool::new(false));
         let (stop, stopped) = channel();
         let seen = Arc::clone(&hidden);
-        let thread = std::thread::Builder::new()
-            .name("live-feed".into())
-            .spawn(move || watch(&store, &stopped, &seen, tell))?;
+        let thread =
+            std::thread::Builder::new().name("live-feed".into()).spawn(move || watch(&store, &stopped, &seen, tell))?;
         Ok(Self { stop: Some(stop), thread: Some(thread), hidden })
     }
 

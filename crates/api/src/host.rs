@@ -8,10 +8,10 @@ use serde_json::Value;
 use store::{NewProject, Project, ProjectKind, Question, RunRecord};
 
 use crate::Answer;
+use crate::wire::dock::DockTest;
 use crate::wire::project::{EntrypointRow, Finding, Keep};
 use crate::wire::run::FaultRow;
 use crate::wire::settings::{ConnectionLogin, ConnectionStatus, ProviderRow, Pruned};
-use crate::wire::dock::DockTest;
 
 /// What is known of the installation.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -234,8 +234,7 @@ impl Store {
         self.database.read(|connection| {
             let mut statement = connection.prepare_cached("SELECT project, runs, bytes FROM usage ORDER BY project")?;
             let count = |number: i64| u64::try_from(number).unwrap_or(0);
-            let rows =
-                statement.query_map([], |row| Ok((row.get(0)?, count(row.get(1)?), count(row.get(2)?))))?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, count(row.get(1)?), count(row.get(2)?))))?;
             Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
         })
     }

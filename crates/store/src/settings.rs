@@ -38,7 +38,8 @@ impl Store {
     pub fn set_app_settings(&self, settings: &[(String, Option<Value>)]) -> Result<Map<String, Value>> {
         let settings: Vec<(String, Option<String>)> =
             settings.iter().map(|(name, value)| (name.clone(), value.as_ref().map(Value::to_string))).collect();
-        if let Some(text) = settings.iter().filter_map(|(_, text)| text.as_ref()).find(|text| text.len() > SETTING_BYTES)
+        if let Some(text) =
+            settings.iter().filter_map(|(_, text)| text.as_ref()).find(|text| text.len() > SETTING_BYTES)
         {
             return Err(StoreError::TooLarge { what: "a setting", size: text.len(), most: SETTING_BYTES });
         }

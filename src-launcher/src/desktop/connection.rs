@@ -22,12 +22,8 @@ fn logins() -> Answer<Logins> {
 
 pub(super) fn status(profile: &str) -> Answer<ConnectionStatus> {
     let (desktop, saved, mut notes) = logins()?.read();
-    let sources = Sources {
-        environment: connection::given_by_environment(),
-        dot_env: secrets::Given::default(),
-        desktop,
-        saved,
-    };
+    let sources =
+        Sources { environment: connection::given_by_environment(), dot_env: secrets::Given::default(), desktop, saved };
     let resolution = secrets::resolve(&sources);
     notes.extend(resolution.notes);
     let Some(found) = resolution.resolved else {

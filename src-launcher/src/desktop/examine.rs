@@ -14,9 +14,10 @@ use crate::profile;
 /// Names a finding: the check, and what tells it from others of the same.
 fn id(finding: &doctor::Finding) -> String {
     // FNV-1a: stable over versions, and only to tell one from the other.
-    let digest = finding.message.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let digest = finding
+        .message
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{}-{:08x}", finding.check, digest & 0xffff_ffff)
 }
 
@@ -81,4 +82,3 @@ impl super::Engine {
         self.report(manifest.clone()).map_err(|error| crate::failure::Failure::environment(error.message))
     }
 }
-

@@ -37,8 +37,11 @@ pub(super) fn launch(project: &Project, executable: &Path, profile: &str) -> Ans
         .hinted("clients' files hold text only: move the executable")
     })?;
     if executable.contains("/AppTranslocation/") || executable.starts_with("/Volumes/") {
-        return Err(ApiError::new(ApiErrorCode::Unsupported, "the app runs from a place that is gone after this start")
-            .hinted("move the app to Applications first"));
+        return Err(ApiError::new(
+            ApiErrorCode::Unsupported,
+            "the app runs from a place that is gone after this start",
+        )
+        .hinted("move the app to Applications first"));
     }
     let (key, args) = match (project.kind, &project.uuid) {
         (ProjectKind::Board, _) => {

@@ -260,8 +260,7 @@ impl Host for Launcher {
 
     fn keep(&self, project: Option<&Project>, default: WireKeep) -> WireKeep {
         let wide = |number: Option<u32>| number.map(u64::from);
-        let default =
-            Keep { days: wide(default.days), runs: wide(default.runs), megabytes: wide(default.megabytes) };
+        let default = Keep { days: wide(default.days), runs: wide(default.runs), megabytes: wide(default.megabytes) };
         let keep = match project {
             Some(project) => Keep::of_settings_or(&project.settings, default),
             None => default,

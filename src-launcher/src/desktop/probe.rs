@@ -38,10 +38,8 @@ struct Server {
 
 impl Server {
     fn start(launch: &Launch) -> Result<Self, String> {
-        let mut environment: Environment = PASSED_ON
-            .iter()
-            .filter_map(|name| Some(((*name).into(), env_vars::get(name)?.into())))
-            .collect();
+        let mut environment: Environment =
+            PASSED_ON.iter().filter_map(|name| Some(((*name).into(), env_vars::get(name)?.into()))).collect();
         environment.extend(launch.env().iter().map(|(name, value)| (name.into(), value.into())));
         // Clients start servers anywhere; the home folder is a place that always is.
         let folder = env_vars::home().unwrap_or_else(|| PathBuf::from("/"));
@@ -102,13 +100,18 @@ impl Server {
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err("it ended early".to_owned()),
             };
-            let answer: Value = serde_json::from_str(&line)
-                .map_err(|_| format!("it wrote a line that is no JSON: {}", line.chars().take(200).collect::<String>()))?;
+            let answer: Value = serde_json::from_str(&line).map_err(|_| {
+                format!("it wrote a line that is no JSON: {}", line.chars().take(200).collect::<String>())
+            })?;
             if answer.get("id").and_then(Value::as_u64) != Some(id) {
                 continue;
             }
             if let Some(error) = answer.get("error") {
-                return Err(error.get("message").and_then(Value::as_str).unwrap_or("an error without words").to_owned());
+                return Err(error
+                    .get("message")
+                    .and_then(Value::as_str)
+                    .unwrap_or("an error without words")
+                    .to_owned());
             }
             return Ok(answer.get("result").cloned().unwrap_or_default());
         }
@@ -138,15 +141,8 @@ pub(super) fn test(launch: &Launch) -> DockTest {
     let words = std::iter::once(launch.command()).chain(launch.args().iter().map(String::as_str));
     let command = words.collect::<Vec<_>>().join(" ");
     let began = Instant::now();
-    let mut test = DockTest {
-        ok: false,
-        stages: Vec::new(),
-        tools: Vec::new(),
-        total_ms: 0.0,
-        stderr: None,
-        hint: None,
-        command,
-    };
+    let mut test =
+        DockTest { ok: false, stages: Vec::new(), tools: Vec::new(), total_ms: 0.0, stderr: None, hint: None, command };
     let mut server = match Server::start(launch) {
         Ok(server) => {
             stage(&mut test, StageName::Start, began, Ok(None));

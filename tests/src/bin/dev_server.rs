@@ -26,9 +26,10 @@ struct Options {
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let served = dev_server::serve(options.profile.as_deref(), &options.ui, options.port, options.until_eof, |address| {
-        println!("http://{address}");
-    });
+    let served =
+        dev_server::serve(options.profile.as_deref(), &options.ui, options.port, options.until_eof, |address| {
+            println!("http://{address}");
+        });
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {

@@ -8,9 +8,7 @@ use super::projects::workflow;
 use super::run::{can_continue, done_titles};
 use crate::api::run_id;
 use crate::wire::Nothing;
-use crate::wire::run::{
-    AnswerRequest, CheckInput, CheckedInput, ContinuePreview, OfRun, PinRun, StartRun, StartedRun,
-};
+use crate::wire::run::{AnswerRequest, CheckInput, CheckedInput, ContinuePreview, OfRun, PinRun, StartRun, StartedRun};
 use crate::{Answer, Api, ApiError, ApiErrorCode};
 
 /// Titles that a preview names.
@@ -63,10 +61,7 @@ pub(super) fn answer(api: &Api, request: AnswerRequest) -> Answer<Nothing> {
 fn given(api: &Api, record: &RunRecord, question: &Question, request: &AnswerRequest) -> Answer<NewAnswer> {
     let by = BY.to_owned();
     if request.always == Some(true) && question.form.approval.is_none() {
-        return Err(ApiError::new(
-            ApiErrorCode::Unsupported,
-            "only leave to run a program can be given from now on",
-        ));
+        return Err(ApiError::new(ApiErrorCode::Unsupported, "only leave to run a program can be given from now on"));
     }
     match (question.kind, request.action) {
         (InteractionKind::Approval, action) => {
@@ -124,7 +119,8 @@ fn words(kind: &str, args: &Value) -> String {
     match kind {
         "exec" => {
             let list = args.get("args").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            let words: Vec<&str> = std::iter::once(text("program")).chain(list.iter().filter_map(Value::as_str)).collect();
+            let words: Vec<&str> =
+                std::iter::once(text("program")).chain(list.iter().filter_map(Value::as_str)).collect();
             words.join(" ")
         }
         "http" => format!("{} {}", text("method"), text("url")),

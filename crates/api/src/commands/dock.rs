@@ -11,8 +11,9 @@ use store::{Project, ProjectKind};
 
 use crate::wire::Nothing;
 use crate::wire::dock::{
-    Ask, Dock, DockClient, DockClientState, DockPlan, DockPlanAction, DockPlanRequest, DockRequest, DockState, DockTest,
-    DockTestRequest, DockUndo, DockWrite, DockWritten, Form, Line, NameLossRow, Snippet, SnippetLanguage, WireScope,
+    Ask, Dock, DockClient, DockClientState, DockPlan, DockPlanAction, DockPlanRequest, DockRequest, DockState,
+    DockTest, DockTestRequest, DockUndo, DockWrite, DockWritten, Form, Line, NameLossRow, Snippet, SnippetLanguage,
+    WireScope,
 };
 use crate::{Answer, Api, ApiError, ApiErrorCode};
 
@@ -65,9 +66,7 @@ fn state(client: &Client, launch: &Launch, paths: &ClientPaths) -> DockClientSta
     let file = client.file(Scope::User, paths);
     let (state, detail) = match clients::inspect(client, Scope::User, launch, paths) {
         Ok(State::InStep) => (DockState::InStep, None),
-        Ok(State::Differs) => {
-            (DockState::Differs, Some(format!("it has another entry under `{}`", launch.key())))
-        }
+        Ok(State::Differs) => (DockState::Differs, Some(format!("it has another entry under `{}`", launch.key()))),
         // A project's own file may have it.
         Ok(State::NotAdded) => match clients::inspect(client, Scope::Project, launch, paths) {
             Ok(State::InStep) => (DockState::InStep, Some("in the project's own file".to_owned())),
@@ -254,9 +253,11 @@ pub(super) fn dock_plan(api: &Api, request: DockPlanRequest) -> Answer<DockPlan>
         client: change.client.to_owned(),
         file: shown(&change.target),
         // Its name has the moment of writing in it; that it will lie beside the file is what can be said before.
-        backup: change.before.as_ref().filter(|_| action != DockPlanAction::Nothing).and_then(|_| {
-            change.file.parent().map(|folder| shown(folder))
-        }),
+        backup: change
+            .before
+            .as_ref()
+            .filter(|_| action != DockPlanAction::Nothing)
+            .and_then(|_| change.file.parent().map(|folder| shown(folder))),
         action,
         diff: lines.collect(),
         fingerprint: change.fingerprint(),
@@ -281,15 +282,13 @@ pub(super) fn dock_write(api: &Api, request: DockWrite) -> Answer<DockWritten> {
     }
     let written = clients::apply(&change, &api.host.ledger()?, &SystemClock)?;
     let id = format!("w{}", api.next_written.fetch_add(1, Ordering::SeqCst));
-    let answer = DockWritten {
-        id: id.clone(),
-        file: shown(&written.target),
-        backup: written.backup.as_deref().map(shown),
-    };
+    let answer =
+        DockWritten { id: id.clone(), file: shown(&written.target), backup: written.backup.as_deref().map(shown) };
     let mut remembered = api.written.lock().unwrap_or_else(PoisonError::into_inner);
     if remembered.len() >= REMEMBERED {
         // Nobody takes back what was written so long ago.
-        let oldest = remembered.keys().min_by_key(|id| id.get(1..).and_then(|number| number.parse::<u64>().ok())).cloned();
+        let oldest =
+            remembered.keys().min_by_key(|id| id.get(1..).and_then(|number| number.parse::<u64>().ok())).cloned();
         oldest.and_then(|oldest| remembered.remove(&oldest));
     }
     remembered.insert(id, written);
@@ -327,7 +326,9 @@ mod tests {
 
     #[test]
     fn tiles_have_two_letters() {
-        for (name, letters) in [("Claude Code", "CC"), ("Cursor", "Cu"), ("VS Code", "VC"), ("Zed", "Ze"), ("Plain JSON", "PJ")] {
+        for (name, letters) in
+            [("Claude Code", "CC"), ("Cursor", "Cu"), ("VS Code", "VC"), ("Zed", "Ze"), ("Plain JSON", "PJ")]
+        {
             assert_eq!(tile(name), letters);
         }
     }

@@ -69,13 +69,7 @@ pub(super) fn home(api: &Api, _: Nothing) -> Answer<Home> {
         waiting,
         running: list(&[RunStatus::Running, RunStatus::Queued], RUNNING)?,
         recent: list(
-            &[
-                RunStatus::Success,
-                RunStatus::Failed,
-                RunStatus::Timeout,
-                RunStatus::Cancelled,
-                RunStatus::Interrupted,
-            ],
+            &[RunStatus::Success, RunStatus::Failed, RunStatus::Timeout, RunStatus::Cancelled, RunStatus::Interrupted],
             RECENT,
         )?,
         today: Today {

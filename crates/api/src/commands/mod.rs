@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ts_rs::TS;
 
+use crate::wire::Nothing;
 use crate::wire::dock::{
     Dock, DockPlan, DockPlanRequest, DockRequest, DockTest, DockTestRequest, DockUndo, DockWrite, DockWritten,
 };
@@ -24,14 +25,13 @@ use crate::wire::project::{
     ProjectSettings, Relate, SetProjectSettings, Unrelate,
 };
 use crate::wire::run::{
-    AnswerRequest, CheckInput, CheckedInput, ContinuePreview, CopiedText, CopyAs, DayCount, ExportRun, Exported, LogPage,
-    LogSearch, NodeRow, OfRun, OfRuns, PinRun, RunDetail, RunFile, RunFileContent, RunLogHits, RunLogs, RunOutput,
-    RunOutputContent, RunRow, RunsPage, RunsPerDay, RunsRequest, StartRun, StartedRun,
+    AnswerRequest, CheckInput, CheckedInput, ContinuePreview, CopiedText, CopyAs, DayCount, ExportRun, Exported,
+    LogPage, LogSearch, NodeRow, OfRun, OfRuns, PinRun, RunDetail, RunFile, RunFileContent, RunLogHits, RunLogs,
+    RunOutput, RunOutputContent, RunRow, RunsPage, RunsPerDay, RunsRequest, StartRun, StartedRun,
 };
 use crate::wire::settings::{
     AppSettings, ConnectionLogin, ConnectionStatus, ProviderRow, Prune, Pruned, SetSettings, Since, Storage,
 };
-use crate::wire::Nothing;
 use crate::{Answer, Api, ApiError};
 
 /// Is told of every command: its name, its request, its answer.

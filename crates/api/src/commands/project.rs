@@ -306,7 +306,11 @@ pub(crate) fn exact_pattern(approval: &model::Approval) -> String {
     let mut words = vec![approval.program.clone()];
     words.extend(approval.args.iter().cloned());
     let plain = words.iter().all(|word| !word.is_empty() && !word.contains('*') && !word.contains(char::is_whitespace));
-    if plain && !words.first().is_some_and(|first| first.starts_with('[')) { words.join(" ") } else { json!(words).to_string() }
+    if plain && !words.first().is_some_and(|first| first.starts_with('[')) {
+        words.join(" ")
+    } else {
+        json!(words).to_string()
+    }
 }
 
 #[cfg(test)]
@@ -324,7 +328,10 @@ mod tests {
         };
         assert_eq!(exact_pattern(&approval("git", &["status", "-s"])), "git status -s");
         assert_eq!(exact_pattern(&approval("git", &["add", "*"])), r#"["git","add","*"]"#);
-        assert_eq!(exact_pattern(&approval("git", &["commit", "-m", "two words"])), r#"["git","commit","-m","two words"]"#);
+        assert_eq!(
+            exact_pattern(&approval("git", &["commit", "-m", "two words"])),
+            r#"["git","commit","-m","two words"]"#
+        );
         assert_eq!(exact_pattern(&approval("rm", &[""])), r#"["rm",""]"#);
     }
 }

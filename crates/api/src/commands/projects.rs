@@ -156,8 +156,7 @@ pub(super) fn project_remove(api: &Api, request: ProjectRemove) -> Answer<Nothin
 /// Reads a project's package.json.
 pub(super) fn manifest(project: &Project) -> Answer<Manifest> {
     Manifest::read(&project.path).map_err(|error| {
-        let code =
-            if project.path.is_dir() { ApiErrorCode::ProjectBroken } else { ApiErrorCode::ProjectMissing };
+        let code = if project.path.is_dir() { ApiErrorCode::ProjectBroken } else { ApiErrorCode::ProjectMissing };
         ApiError::new(code, model::with_causes(&error)).hinted(error.next_step())
     })
 }

@@ -12,9 +12,9 @@ use store::{LogStream, Owner, RunRecord};
 use crate::api::run_id;
 use crate::rows::{call_open_until, question, rows};
 use crate::wire::run::{
-    CopiedText, CopyAs, CopyForm, ExportRun, Exported, FileKind, LeftOutLog, LogLine, LogPage, LogSearch, LogStreamName,
-    NodeRow, OfRun, RunDetail, RunErrorRow, RunFile, RunFileContent, RunFileRow, RunLogHits, RunLogs, RunOutput,
-    RunOutputContent,
+    CopiedText, CopyAs, CopyForm, ExportRun, Exported, FileKind, LeftOutLog, LogLine, LogPage, LogSearch,
+    LogStreamName, NodeRow, OfRun, RunDetail, RunErrorRow, RunFile, RunFileContent, RunFileRow, RunLogHits, RunLogs,
+    RunOutput, RunOutputContent,
 };
 use crate::{Answer, Api, ApiError, ApiErrorCode};
 
@@ -148,18 +148,14 @@ pub(super) fn run_logs(api: &Api, request: RunLogs) -> Answer<LogPage> {
             text: entry.text.strip_suffix('\n').map_or(entry.text.clone(), str::to_owned),
         })
         .collect();
-    let left_out = page.left_out.map(|gap| LeftOutLog {
-        position: gap.position,
-        entries: gap.entries,
-        bytes: gap.bytes,
-    });
+    let left_out =
+        page.left_out.map(|gap| LeftOutLog { position: gap.position, entries: gap.entries, bytes: gap.bytes });
     Ok(LogPage { lines, next: page.next, end: page.end, left_out })
 }
 
 pub(super) fn run_log_search(api: &Api, request: LogSearch) -> Answer<RunLogHits> {
     let limit = request.limit.unwrap_or(HITS).min(MOST_HITS) as usize;
-    let hits =
-        api.store.find_in_log(&run_id(&request.run)?, &request.text, request.stream.map(stream), limit)?;
+    let hits = api.store.find_in_log(&run_id(&request.run)?, &request.text, request.stream.map(stream), limit)?;
     Ok(RunLogHits { positions: hits.positions, total: hits.total })
 }
 

@@ -33,7 +33,10 @@ fn filter(api: &Api, query: &RunQuery) -> Answer<(RunFilter, Option<String>)> {
     });
     let text = query.text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     if let Some(text) = text.as_ref().filter(|text| text.len() > TEXT) {
-        return Err(ApiError::invalid(format!("the text has {} bytes, and at most {TEXT} are searched for", text.len())));
+        return Err(ApiError::invalid(format!(
+            "the text has {} bytes, and at most {TEXT} are searched for",
+            text.len()
+        )));
     }
     let filter = RunFilter {
         project: project.transpose()?,
@@ -147,7 +150,10 @@ mod tests {
     fn days_are_those_of_the_time_zone_also_when_clocks_change() {
         let now: ZonedDateTime = "2026-03-30T10:00:00[Europe/Berlin]".parse().unwrap();
         let days = days(&now, 2);
-        assert_eq!(days.iter().map(|(day, _)| day.as_str()).collect::<Vec<_>>(), ["2026-03-29", "2026-03-30", "2026-03-31"]);
+        assert_eq!(
+            days.iter().map(|(day, _)| day.as_str()).collect::<Vec<_>>(),
+            ["2026-03-29", "2026-03-30", "2026-03-31"]
+        );
         // The 29th had 23 hours.
         assert_eq!(days[1].1 - days[0].1, 23 * 3_600_000);
         assert_eq!(days[2].1 - days[1].1, 24 * 3_600_000);

@@ -102,11 +102,7 @@ pub(super) fn storage(api: &Api, _: Nothing) -> Answer<Storage> {
         });
     }
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
-    Ok(Storage {
-        file: api.store.path().to_string_lossy().into_owned(),
-        bytes: size(api.store.path()),
-        rows,
-    })
+    Ok(Storage { file: api.store.path().to_string_lossy().into_owned(), bytes: size(api.store.path()), rows })
 }
 
 pub(super) fn prune(api: &Api, request: Prune) -> Answer<Pruned> {

@@ -9,11 +9,11 @@ pub mod project;
 pub mod run;
 pub mod settings;
 
+pub use dock::{DockClientState, DockTest};
 pub use home::{AppInfo, Home, StoreChanged, Today, WaitingRow};
 pub use project::{Finding, Findings, Keep, ProjectOverview, ProjectRow, ProjectSettings};
 pub use run::{LogPage, QuestionRow, RunDetail, RunQuery, RunRow, RunsPage};
 pub use settings::{AppSettings, ConnectionStatus, ProviderRow, Storage};
-pub use dock::{DockClientState, DockTest};
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

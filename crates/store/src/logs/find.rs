@@ -3,8 +3,8 @@
 use model::RunId;
 
 use crate::database::Outcome;
-use crate::logs::chunk::entries;
 use crate::logs::LogStream;
+use crate::logs::chunk::entries;
 use crate::runs::find;
 use crate::{Result, Store, StoreError};
 
@@ -43,8 +43,9 @@ impl Store {
             let key = find(connection, run)?.key;
             let wanted = stream.map_or(3, LogStream::bit);
             let mut hits = LogHits::default();
-            let mut statement = connection
-                .prepare_cached("SELECT first, streams, encoding, data FROM log_chunks WHERE run = ?1 ORDER BY first")?;
+            let mut statement = connection.prepare_cached(
+                "SELECT first, streams, encoding, data FROM log_chunks WHERE run = ?1 ORDER BY first",
+            )?;
             let mut rows = statement.query([key])?;
             while let Some(row) = rows.next()? {
                 if row.get::<_, i64>(1)? & wanted == 0 {

@@ -82,7 +82,8 @@ fn locate(text: &str, word: &[char]) -> Option<std::ops::Range<usize>> {
     }
     let mut anywhere = None;
     for begin in 0..all.len().saturating_sub(word.len() - 1) {
-        if all[begin].0 != first || !all[begin..].iter().map(|(piece, ..)| piece).zip(word).all(|(one, other)| one == other)
+        if all[begin].0 != first
+            || !all[begin..].iter().map(|(piece, ..)| piece).zip(word).all(|(one, other)| one == other)
         {
             continue;
         }

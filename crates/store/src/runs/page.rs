@@ -233,9 +233,8 @@ impl Store {
             let mut sum = 0_u64;
             for filter in &filters {
                 let (sql, values) = count_sql(filter);
-                let count: i64 = connection
-                    .prepare_cached(&sql)?
-                    .query_row(rusqlite::params_from_iter(values), |row| row.get(0))?;
+                let count: i64 =
+                    connection.prepare_cached(&sql)?.query_row(rusqlite::params_from_iter(values), |row| row.get(0))?;
                 let count = u64::try_from(count).unwrap_or(0);
                 if count >= COUNTED as u64 {
                     return Ok(None);
