@@ -31,11 +31,22 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "PROJECT_ID")]
     pub(crate) workflow_mcp: Option<String>,
 
+    /// Open the window at a view: `run/RUN_ID`, `runs`, `project/PROJECT_ID`, `settings`
+    #[arg(long, value_name = "VIEW", conflicts_with = "workflow_mcp")]
+    pub(crate) show: Option<String>,
+
     #[command(flatten)]
     pub(crate) serve: ServeOptions,
 
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+impl Cli {
+    /// Tells whether nothing but the window is asked for.
+    pub(crate) fn wants_window(&self) -> bool {
+        self.command.is_none() && self.workflow_mcp.is_none() && self.serve == ServeOptions::default()
+    }
 }
 
 #[derive(Debug, Subcommand)]

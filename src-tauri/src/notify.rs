@@ -29,8 +29,8 @@ static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 /// Shows a notification, unless the window is in front.
 pub(crate) fn show(window: &WebviewWindow, message: Message) -> Result<Value, ApiError> {
-    let target = address::checked(&format!("run/{}", message.run))
-        .ok_or_else(|| ApiError::invalid("`run` is no run's id"))?;
+    let target =
+        address::checked(&format!("run/{}", message.run)).ok_or_else(|| ApiError::invalid("`run` is no run's id"))?;
     if window.is_focused().unwrap_or_default() {
         return Ok(Value::Null);
     }

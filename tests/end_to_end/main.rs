@@ -26,4 +26,5 @@ mod script_cases;
 mod snapshots;
 mod traps;
 mod waiting;
+mod window_api;
 mod wire;

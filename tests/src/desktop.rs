@@ -29,6 +29,7 @@ pub struct Desktop {
     /// The home in which everything is started.
     pub environment: Environment,
     display: String,
+    bus: String,
     parts: Vec<Part>,
 }
 
@@ -105,7 +106,7 @@ impl Desktop {
     /// When one of its programs is missing or does not start: `cargo xtask prepare` installs them.
     pub fn start(width: u32, height: u32) -> std::io::Result<Self> {
         let environment = Environment::new()?;
-        let mut desktop = Self { environment, display: String::new(), parts: Vec::new() };
+        let mut desktop = Self { environment, display: String::new(), bus: String::new(), parts: Vec::new() };
         let home = desktop.environment.home();
         let runtime = home.join("runtime");
         fs::create_dir(&runtime)?;
@@ -124,7 +125,8 @@ impl Desktop {
         let bus = desktop.part("dbus-daemon", &[&arguments[..], &[bus.as_os_str()]].concat())?;
         let address = bus.wait_for(|line| line.starts_with("unix:").then(|| line.trim().to_owned()))?;
         desktop.parts.push(bus);
-        desktop.environment.set("DBUS_SESSION_BUS_ADDRESS", address);
+        desktop.environment.set("DBUS_SESSION_BUS_ADDRESS", address.clone());
+        desktop.bus = address;
         // What a window in a virtual screen needs: no portal, no accessibility bus, and frames that really appear.
         for (name, value) in [
             ("GDK_BACKEND", "x11"),
@@ -144,6 +146,12 @@ impl Desktop {
     #[must_use]
     pub fn display(&self) -> &str {
         &self.display
+    }
+
+    /// The session bus's address.
+    #[must_use]
+    pub fn bus(&self) -> &str {
+        &self.bus
     }
 
     /// Starts a program here, in the background.

@@ -1,10 +1,9 @@
 //! What the page may not do, whatever is in it: the window's own rules, in the engine that enforces them.
 
 use serde_json::json;
-use workflow_code_tests::desktop_executable;
+use workflow_code_tests::{Session, desktop_executable};
 
 use crate::desktop;
-use crate::webdriver::Session;
 
 #[test]
 fn the_page_may_ask_for_nothing_but_its_own_commands() {
@@ -22,15 +21,15 @@ fn the_page_may_ask_for_nothing_but_its_own_commands() {
         "plugin:event|emit",
         "plugin:path|resolve_directory",
     ] {
-        let answer =
-            session.script_async("return await window.__TAURI_INTERNALS__.invoke(arguments[0], {});", json!([command]));
+        let answer = session
+            .script_async("return await window.__TAURI_INTERNALS__.invoke(arguments[0], {});", &json!([command]));
         let refused = answer["refused"].as_str().unwrap_or_else(|| panic!("{command} was answered: {answer}"));
         assert!(refused.contains("not allowed") || refused.contains("not found"), "{command}: {refused}");
     }
     // Ours is allowed, and refuses what it does not know in the form of its contract.
     for name in ["no_such_command", "host_no_such_command"] {
         let body = "return await window.__TAURI_INTERNALS__.invoke('rpc', { name: arguments[0], request: {} });";
-        let answer = session.script_async(body, json!([name]));
+        let answer = session.script_async(body, &json!([name]));
         assert_eq!(answer["refused"]["code"], "not_found", "{answer}");
     }
     let body = "return await window.__TAURI_INTERNALS__.invoke('rpc', { name: arguments[0], request: arguments[1] });";
@@ -40,7 +39,7 @@ fn the_page_may_ask_for_nothing_but_its_own_commands() {
         ("host_open_link", json!({ "url": "http://example.com" })),
         ("host_set_title", json!({})),
     ] {
-        let answer = session.script_async(body, json!([name, request]));
+        let answer = session.script_async(body, &json!([name, request]));
         assert_eq!(answer["refused"]["code"], "invalid_input", "{name} {request}: {answer}");
     }
     session.close();
@@ -75,7 +74,7 @@ fn the_policy_holds_in_the_real_engine() {
          return { found: [...new Set(found)].sort(), network, inline: window.inlineRan ?? false,\n\
                   handler: window.handlerRan ?? false, opened: opened !== null, here: location.origin,\n\
                   frozen: Object.isFrozen(Object.prototype), global: typeof window.__TAURI__ };",
-        json!([]),
+        &json!([]),
     );
     let seen = &refused["value"];
     assert_eq!(seen["network"], "refused", "{refused}");
@@ -90,6 +89,6 @@ fn the_policy_holds_in_the_real_engine() {
         assert!(found.iter().any(|one| one == directive), "{directive} is missing in {found:?}");
     }
     let evaluated =
-        session.script("try { return String(window.eval('1 + 1')); } catch (error) { return error.name; }", json!([]));
+        session.script("try { return String(window.eval('1 + 1')); } catch (error) { return error.name; }", &json!([]));
     assert_eq!(evaluated, "EvalError");
 }

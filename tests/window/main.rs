@@ -9,9 +9,9 @@
 )]
 
 mod guarded;
+mod notifying;
 mod project;
 mod starting;
-mod webdriver;
 mod working;
 
 use workflow_code_tests::Desktop;

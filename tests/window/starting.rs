@@ -1,8 +1,7 @@
 //! Starting, being found by a second start, and ending.
 
-use workflow_code_tests::{Environment, desktop_executable, executable};
+use workflow_code_tests::{Environment, Session, desktop_executable, executable, wait_until};
 
-use crate::webdriver::{Session, wait_until};
 use crate::{desktop, picture};
 
 #[test]

@@ -1,9 +1,8 @@
 //! A person's ways through the window, over a real history that other processes write meanwhile.
 
 use serde_json::{Value, json};
-use workflow_code_tests::{Client, ClientOptions, Opening, desktop_executable, executable};
+use workflow_code_tests::{Client, ClientOptions, Opening, Session, desktop_executable, executable, wait_until};
 
-use crate::webdriver::{Session, wait_until};
 use crate::{desktop, picture, project};
 
 /// A client that could show forms, and leaves the one it gets to whoever else answers.
@@ -27,7 +26,7 @@ const HOME: &str = "main section";
 #[track_caller]
 fn see_state(session: &Session, run: &str, word: &str) {
     wait_until(&format!("{run} to be shown as {word}"), || {
-        let here = session.script("return location.hash;", json!([]));
+        let here = session.script("return location.hash;", &json!([]));
         let shown = session.text("header:has(h1)");
         (here.as_str().is_some_and(|hash| hash.contains(run)) && shown.contains(word)).then_some(())
     });
@@ -81,7 +80,7 @@ fn a_question_of_a_real_client_s_run_is_answered_in_the_window() {
     session.see("Who is it for?");
     picture(&desktop, "waiting");
     session.click(&waiting);
-    let run = session.script("return location.hash.split('/')[2];", json!([])).as_str().unwrap().to_owned();
+    let run = session.script("return location.hash.split('/')[2];", &json!([])).as_str().unwrap().to_owned();
     see_state(&session, &run, "Waiting");
     let field = session.find("section[aria-label='Who is it for?'] input");
     session.keys(&field, "Ada");
@@ -105,7 +104,7 @@ fn what_the_dock_copies_connects() {
     let session = Session::start(&mut desktop, &desktop_executable(), &["--show", &address]);
     session.click(&session.named("radio", "Snippet"));
     let snippet = session.find("section pre[aria-label='Snippet']");
-    let shown = session.script("return arguments[0].textContent;", json!([snippet.to_json()]));
+    let shown = session.script("return arguments[0].textContent;", &json!([snippet.to_json()]));
     picture(&desktop, "dock");
     session.click(&session.named("button", "Copy"));
     let copied = wait_until("the clipboard to hold the configuration", || {
@@ -140,10 +139,10 @@ fn what_others_write_is_on_screen_at_once() {
             window.rowTimes[row.getAttribute('href').split('/')[2]] ??= Date.now();\n\
           }\n\
         }).observe(document.body, { childList: true, subtree: true, attributes: true });";
-    session.script(body, json!([]));
+    session.script(body, &json!([]));
     let run = project::report(&desktop.environment, &id, "2026-11-30");
     let seen = wait_until("the new run's row", || {
-        session.script("return window.rowTimes[arguments[0]] ?? null;", json!([run])).as_i64()
+        session.script("return window.rowTimes[arguments[0]] ?? null;", &json!([run])).as_i64()
     });
     let shown = desktop.environment.run(&["runs", "show", &run, "--json"]).unwrap().json();
     let created = shown["createdAt"].as_i64().unwrap_or_else(|| panic!("{shown}"));
@@ -188,7 +187,7 @@ fn a_window_that_is_closed_lets_its_runs_end() {
     let session = Session::start(&mut desktop, &desktop_executable(), &[]);
     session.find(HOME);
     let body = "return await window.__TAURI_INTERNALS__.invoke('rpc', { name: 'start_run', request: arguments[0] });";
-    let started = session.script_async(body, json!([{ "project": id, "entrypoint": "slow", "input": {} }]));
+    let started = session.script_async(body, &json!([{ "project": id, "entrypoint": "slow", "input": {} }]));
     let run = started["value"]["run"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned();
     wait_until("the run to work", || folder.join("started").exists().then_some(()));
     // As a person does: the window manager asks it to go.

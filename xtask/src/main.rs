@@ -4,6 +4,7 @@
 mod bench;
 mod clients;
 mod conformance;
+mod generate;
 mod install;
 mod package;
 mod page;
@@ -47,6 +48,8 @@ enum Task {
     },
     /// Make installable bundles, and start both executables from one in a clean root
     Package(package::Options),
+    /// Write what is made from the source: the page's declarations of the window's commands
+    Gen,
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
     Bench(bench::Options),
     /// Run every case of a folder through the script engine in its real worker process
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Task::Page => prepare::prepare().and_then(|_| page::build()),
         Task::Screenshots { arguments } => prepare::prepare().and_then(|_| page::screenshots(&arguments)),
         Task::Package(options) => package::run(&options),
+        Task::Gen => generate::run(),
         Task::Bench(options) => bench::run(&options),
         Task::ScriptCases(options) => script_cases::run(&options),
         Task::Record(options) => record::run(&options),

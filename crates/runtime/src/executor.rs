@@ -189,10 +189,25 @@ impl Executor {
         }
     }
 
+    /// For a process that has other children than workers, like a window with its page's processes: nothing but the
+    /// workers and what is below them is ever ended. What a worker leaves behind that was killed from outside is then
+    /// not found by this process.
+    #[must_use]
+    pub fn among_others(self) -> Self {
+        self.shared.workers.spare_others();
+        self
+    }
+
     /// How many workers run side by side unless an option says otherwise: 4, or twice the processors.
     #[must_use]
     pub fn default_places() -> usize {
         std::thread::available_parallelism().map_or(4, |cores| (cores.get() * 2).max(4))
+    }
+
+    /// How many runs are at work here, those that wait for a place with them.
+    #[must_use]
+    pub fn at_work(&self) -> usize {
+        self.shared.running.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// The store that runs are recorded in.

@@ -40,7 +40,7 @@ fn shape(project: &Project) -> Value {
 }
 
 /// Looks at a folder: every kind of project that is in it.
-fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProject>, Failure> {
+pub(crate) fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProject>, Failure> {
     let path = std::fs::canonicalize(dir)
         .map_err(|error| Failure::environment(format!("`{}` cannot be used: {error}", dir.display())))?;
     if !path.is_dir() {

@@ -62,7 +62,7 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
 }
 
 /// Tells whether a related run that asked was answered under its own id: then there is nothing left to answer here.
-fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
+pub(crate) fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
     let Some(child) = &question.child else { return false };
     let place =
         found.questions.iter().filter(|one| one.child.as_ref() == Some(child) && one.number < question.number).count();
@@ -126,7 +126,7 @@ fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str)
 }
 
 /// Where a run's project is now, with the data folders it was started with.
-fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
+pub(crate) fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
     // A registered project may have moved since.
     let registered = record.summary.registered.then(|| store.project(&record.summary.project).ok()).flatten();
     let path = registered.as_ref().map_or_else(|| record.project_path.clone(), |project| project.path.clone());

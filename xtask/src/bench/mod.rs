@@ -4,9 +4,12 @@
 
 mod history;
 mod peer;
+mod real_window;
 mod samples;
 mod servers;
 mod window;
+
+use std::path::PathBuf;
 
 use crate::bench::samples::{Figure, print_json, print_table};
 use crate::bench::servers::Programs;
@@ -22,7 +25,7 @@ pub(crate) struct Options {
     /// Only the servers: starts, calls, memory
     #[arg(long)]
     servers: bool,
-    /// Only the window: start, memory, sizes
+    /// Only the window: its commands over the large history, start, memory, sizes
     #[arg(long, conflicts_with = "servers")]
     window: bool,
     /// Runs in the history
@@ -31,9 +34,12 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let mut figures = if options.window { Vec::new() } else { without_window(options)? };
+    let mut figures = Vec::new();
+    if !options.window {
+        figures.extend(without_window(options)?);
+    }
     if !options.servers {
-        figures.extend(window()?);
+        figures.extend(window(options)?);
     }
     if options.json {
         print_json(&figures);
@@ -43,15 +49,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-fn window() -> Outcome<Vec<Figure>> {
-    // What is installed and built is told on the way; with `--json` nothing but JSON may be on standard output.
-    if !prepare::is_prepared() {
-        return Err("`cargo xtask prepare` comes first, or `--servers` for all but the window".into());
-    }
-    shell::run_quietly("cargo", &["build", "--release", "--workspace", "--bins"])?;
-    window::measure()
-}
-
+/// Servers and history.
 fn without_window(options: &Options) -> Outcome<Vec<Figure>> {
     shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
     shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
@@ -63,7 +61,26 @@ fn without_window(options: &Options) -> Outcome<Vec<Figure>> {
     };
     let mut figures = servers::measure(&programs)?;
     if !options.servers {
-        figures.extend(history::measure(&programs, &shell::target().join("bench"), options.runs)?);
+        figures.extend(history::measure(&programs, &folder(), options.runs)?);
     }
     Ok(figures)
+}
+
+/// The window's commands, and the window itself where it can be built.
+fn window(options: &Options) -> Outcome<Vec<Figure>> {
+    shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code-tests", "--bins"])?;
+    let mut figures = window::measure(&history::folder(&folder(), options.runs)?)?;
+    if prepare::is_prepared() {
+        shell::run_quietly("cargo", &["build", "--release", "--workspace", "--bins"])?;
+        figures.extend(real_window::measure()?);
+    } else {
+        // Standard output is the table's, or JSON's.
+        eprintln!("SKIPPED the real window: `cargo xtask prepare` installs what it needs");
+    }
+    Ok(figures)
+}
+
+/// Where the large history is kept.
+fn folder() -> PathBuf {
+    shell::target().join("bench")
 }

@@ -1,12 +1,14 @@
-//! A WebDriver client: what these tests need of it, over `WebKitWebDriver`.
+//! A WebDriver client, over `WebKitWebDriver`: as much as is needed to use the real window as a person does.
+//!
+//! Whatever goes wrong here is a failed assertion: every function panics when what was asked for does not come.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
 
+use crate::desktop::{Desktop, Part};
 use serde_json::{Value, json};
-use workflow_code_tests::{Desktop, Part};
 
 /// How long one command of the protocol may take.
 const COMMAND: Duration = Duration::from_secs(30);
@@ -17,27 +19,35 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// A session with the window that the driver started.
-pub(crate) struct Session {
+pub struct Session {
     driver: Part,
     agent: ureq::Agent,
     base: String,
     said: Vec<String>,
 }
 
+impl std::fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Session").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
 /// An element of the page.
 #[derive(Debug, Clone)]
-pub(crate) struct Element(String);
+pub struct Element(String);
 
 impl Element {
     /// As an argument of a script.
-    pub(crate) fn to_json(&self) -> Value {
+    #[must_use]
+    pub fn to_json(&self) -> Value {
         json!({ ELEMENT: self.0 })
     }
 }
 
 impl Session {
     /// Starts a driver, and the window through it.
-    pub(crate) fn start(desktop: &mut Desktop, program: &Path, arguments: &[&str]) -> Self {
+    #[must_use]
+    pub fn start(desktop: &mut Desktop, program: &Path, arguments: &[&str]) -> Self {
         // It goes to the driver, from where the window inherits it; without it no session ever opens.
         desktop.environment.set("TAURI_WEBVIEW_AUTOMATION", "true");
         // With this the page's console goes to standard output, which is the driver's.
@@ -67,7 +77,7 @@ impl Session {
 
     /// Runs a function body in the page and returns what it returns.
     #[track_caller]
-    pub(crate) fn script(&self, body: &str, arguments: Value) -> Value {
+    pub fn script(&self, body: &str, arguments: &Value) -> Value {
         let value = self.post("/execute/sync", &json!({ "script": body, "args": arguments }));
         assert!(value.get("error").is_none(), "{body}: {value}");
         value
@@ -75,7 +85,7 @@ impl Session {
 
     /// As [`Self::script`], for a body that awaits.
     #[track_caller]
-    pub(crate) fn script_async(&self, body: &str, arguments: Value) -> Value {
+    pub fn script_async(&self, body: &str, arguments: &Value) -> Value {
         let body = format!(
             "const done = arguments[arguments.length - 1];\n\
              (async () => {{ {body} }})().then((value) => done({{ value }}), (error) => done({{ refused: error }}));"
@@ -86,7 +96,8 @@ impl Session {
     }
 
     /// Finds elements by a CSS selector.
-    pub(crate) fn all(&self, selector: &str) -> Vec<Element> {
+    #[must_use]
+    pub fn all(&self, selector: &str) -> Vec<Element> {
         self.elements("css selector", selector)
     }
 
@@ -97,14 +108,16 @@ impl Session {
     }
 
     /// Waits for an element.
+    #[must_use]
     #[track_caller]
-    pub(crate) fn find(&self, selector: &str) -> Element {
+    pub fn find(&self, selector: &str) -> Element {
         wait_until(selector, || self.all(selector).into_iter().next())
     }
 
     /// Waits for an element of a role whose words begin with these.
+    #[must_use]
     #[track_caller]
-    pub(crate) fn named(&self, role: &str, words: &str) -> Element {
+    pub fn named(&self, role: &str, words: &str) -> Element {
         let kind = if role == "button" { "self::button or @role='button'".into() } else { format!("@role='{role}'") };
         let path = format!("//*[{kind}][starts-with(normalize-space(.), '{words}')]");
         wait_until(&path, || self.elements("xpath", &path).into_iter().next())
@@ -112,37 +125,38 @@ impl Session {
 
     /// Waits until the page's text has a part.
     #[track_caller]
-    pub(crate) fn see(&self, part: &str) {
+    pub fn see(&self, part: &str) {
         wait_until(part, || self.text("body").contains(part).then_some(()));
     }
 
     /// The visible text of the first element of a selector; empty when there is none.
-    pub(crate) fn text(&self, selector: &str) -> String {
+    #[must_use]
+    pub fn text(&self, selector: &str) -> String {
         let body = "return document.querySelector(arguments[0])?.innerText ?? '';";
-        self.script(body, json!([selector])).as_str().unwrap_or_default().to_owned()
+        self.script(body, &json!([selector])).as_str().unwrap_or_default().to_owned()
     }
 
     /// Clicks as a person does: into the middle of what can be seen.
     #[track_caller]
-    pub(crate) fn click(&self, element: &Element) {
+    pub fn click(&self, element: &Element) {
         let answer = self.post(&format!("/element/{}/click", element.0), &json!({}));
         assert!(answer.is_null(), "{answer}");
     }
 
     /// Types into an element.
     #[track_caller]
-    pub(crate) fn keys(&self, element: &Element, text: &str) {
+    pub fn keys(&self, element: &Element, text: &str) {
         let answer = self.post(&format!("/element/{}/value", element.0), &json!({ "text": text }));
         assert!(answer.is_null(), "{answer}");
     }
 
     /// Goes to a view.
-    pub(crate) fn go(&self, address: &str) {
-        self.script("location.hash = arguments[0];", json!([address]));
+    pub fn go(&self, address: &str) {
+        self.script("location.hash = arguments[0];", &json!([address]));
     }
 
     /// What the page wrote to its console by now, and what the window said.
-    pub(crate) fn console(&mut self) -> &[String] {
+    pub fn console(&mut self) -> &[String] {
         loop {
             match self.driver.lines.try_recv() {
                 Ok(line) => self.said.push(line),
@@ -153,7 +167,7 @@ impl Session {
 
     /// Asserts that the page has complained of nothing: no error, no warning, nothing that its policy refused.
     #[track_caller]
-    pub(crate) fn assert_quiet(&mut self) {
+    pub fn assert_quiet(&mut self) {
         let loud = |line: &&String| {
             line.contains("CONSOLE") && (line.contains("ERROR") || line.contains(" WARN") || line.contains("SECURITY"))
         };
@@ -162,7 +176,7 @@ impl Session {
     }
 
     /// Closes the window as the driver does, and ends the driver.
-    pub(crate) fn close(mut self) {
+    pub fn close(mut self) {
         self.assert_quiet();
         let ended = self.agent.delete(&self.base).call();
         assert!(ended.is_ok(), "{ended:?}");
@@ -171,7 +185,7 @@ impl Session {
 
 /// Waits for a condition.
 #[track_caller]
-pub(crate) fn wait_until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+pub fn wait_until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(found) = condition() {
