@@ -151,3 +151,19 @@ export interface Host {
   setTitle(title: string): Promise<void>;
   onNavigate(listener: (address: string) => void): () => void; // second instance or notification click asks for a view
 }
+
+// ---- The board of a project (view Board). ----
+export interface BoardCard { id: string; title: string; type: string; status: string; priority: string; area?: string; tags: string[]; parent?: string; depends: string[]; owner?: string; claim?: { by: string; state: "live" | "held" | "stale" | "orphaned"; since?: number; scope?: string[] }; acceptance?: { done: number; total: number }; updated: string; due?: string; revision: string; archived: boolean; path: string }
+export interface BoardStatus { id: string; hidden: boolean; terminal: boolean; needs: BoardNeed[] }
+export type BoardNeed = "reason" | "evidence" | "run" | "claim";
+export interface BoardView { statuses: BoardStatus[]; types: string[]; priorities: string[]; areas: string[]; cards: BoardCard[]; documents: number; fragments: number; findings: number; actor: string; readOnly: boolean; /** changes when anything changed on disk */ mark: string }
+export interface BoardRefusal { status: string; /** empty = allowed, after `needs` are given */ reasons: string[]; needs: BoardNeed[] }
+export interface BoardCardDetail { /** `project_get_record`'s record with body */ record: JsonValue; body: string; acceptance: { text: string; done: boolean; line: number }[]; activity: { at?: string; who?: string; text: string }[]; refusals: BoardRefusal[]; related: { id: string; title: string; status?: string; relation: string }[] }
+export interface Commands {
+  board_view: [{ project: string }, BoardView];
+  board_card: [{ project: string; id: string }, BoardCardDetail];
+  board_refusals: [{ project: string; id: string }, BoardRefusal[]];
+  /** `tool`: one of the board's tools, arguments and result exactly as over MCP. Recorded in the history (origin desktop). Refusals reject with `detail.code` = the board's own code. */
+  board_call: [{ project: string; tool: string; arguments: JsonValue }, JsonValue];
+  board_acceptance: [{ project: string; id: string; line: number; done: boolean; revision: string }, BoardCardDetail];
+}

@@ -15,7 +15,7 @@ export interface FeedState {
 /** Lists and sums that any run may change. */
 const OF_ANY_RUN = new Set<string>(["home", "projects", "runs", "runs_per_day", "project_overview", "storage"]);
 /** What belongs to a project's folder or its registration. */
-const OF_ANY_PROJECT = new Set<string>(["home", "projects", "project_overview", "project_settings", "dock", "storage", "providers"]);
+const OF_ANY_PROJECT = new Set<string>(["home", "projects", "project_overview", "project_settings", "dock", "storage", "providers", "board_view", "board_card", "board_refusals"]);
 /** Never made stale by the store. */
 const NOT_OF_STORE = new Set<string>(["app_info", "connection"]);
 
@@ -40,6 +40,7 @@ export class Feed {
   #host: Host;
   #client: QueryClient;
   #seq = 0;
+  #isStarted = false;
   #state: FeedState = { state: "live" };
   #watchers = new Set<() => void>();
   #listeners = new Set<(change: StoreChanged) => void>();
@@ -68,6 +69,7 @@ export class Feed {
 
   /** Tells which number the page's first answers had. */
   startAt(seq: number): void {
+    this.#isStarted = true;
     this.#seq = Math.max(this.#seq, seq);
   }
 
@@ -81,6 +83,8 @@ export class Feed {
 
   /** Compares the page's number with the store's; catches up when the feed was silent. */
   async check(): Promise<void> {
+    // Before the first answer there is nothing to compare.
+    if (!this.#isStarted) return;
     try {
       const missed: Commands["changes_since"][1] = await this.#host.call("changes_since", { seq: this.#seq });
       const moved = missed.seq > this.#seq && (missed.all || missed.runs.length > 0 || missed.projects.length > 0);

@@ -1,5 +1,6 @@
 // A host without a backend, for development and for the tests of components. It answers the whole contract from memory.
 import type { ApiError, AppInfo, AppSettings, Commands, Host, JsonValue, RunRow, RunStatus, StoreChanged } from "../../api/contract";
+import { createMockBoard, type MockBoard, type MockBoardOptions } from "./board";
 import { dockClients, dockPlan, dockTest, dockView } from "./dock";
 import { ENDED, entrypointRow, findingsOf, type MockProject, projectRow, projects as allProjects } from "./projects";
 import { generatedRuns, hostileRuns, row as makeRow, shownRuns, type Waiting, waitingRuns } from "./rows";
@@ -21,6 +22,8 @@ export interface MockOptions {
   calm?: boolean;
   /** A run whose every text is hostile. */
   hostile?: boolean;
+  /** The board of a project that has one. */
+  board?: MockBoardOptions;
   settings?: Partial<AppSettings>;
   locale?: string;
   platform?: AppInfo["platform"];
@@ -31,6 +34,7 @@ export interface MockHost extends Host {
   /** Every call so far, in order. */
   calls: { name: string; request: unknown }[];
   rows(): RunRow[];
+  board: MockBoard;
   /** Puts a new run at the top and tells the page. */
   add(change?: Partial<RunRow>): RunRow;
   /** Changes a run and tells the page. */
@@ -81,7 +85,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
   };
   let connection: Commands["connection"][1] = { source: "none", state: "signed_out" };
 
-  const reading = new Set<string>(["home", "projects", "project_overview", "runs", "runs_per_day", "run", "run_row", "dock", "storage", "providers", "changes_since"]);
+  const reading = new Set<string>(["home", "projects", "project_overview", "runs", "runs_per_day", "run", "run_row", "dock", "storage", "providers", "changes_since", "board_view", "board_card", "board_refusals"]);
   const find = (run: string): RunRow => {
     const row = rows.find(({ runId }) => runId === run);
     if (!row) throw notFound(`Run ${run}`);
@@ -120,7 +124,10 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     return fresh;
   };
 
+  const board = createMockBoard({ hostile: options.hostile, ...options.board }, (project) => emit({ projects: [project] }));
+
   const handlers: Handlers = {
+    ...board.handlers,
     app_info: () => ({
       version: "0.1.0",
       profile: "default",
@@ -301,6 +308,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
 
   const host: MockHost = {
     calls: [],
+    board,
     notified: [],
     copied: [],
     title: "",
@@ -393,6 +401,7 @@ export function createMockHostFromAddress(search: string): MockHost {
   const platform = params.get("platform");
   return createMockHost({
     runs: number("runs") ?? 10_000,
+    board: { cards: number("cards"), empty: flags.has("emptyboard"), readOnly: flags.has("readonly") },
     delay: number("delay"),
     live: number("live"),
     empty: flags.has("empty"),
