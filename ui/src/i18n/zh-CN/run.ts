@@ -84,7 +84,7 @@ const zh: Translation<typeof run> = {
   listToday: "今天",
   listYesterday: "昨天",
   doneOf: "{done} / {total}",
-  untilDate: "，到 {date} 为止",
+  untilDate: "，到 {date}为止",
   standingOpen: "{client} 的调用还会保持 {left}。之后运行仍在这里等待{until}，你的回答依然有效。",
   standingEnded: "{client} 在 {at} 结束了调用，没有得到回答。运行在这里等待{until}，之后以相同编号继续。",
   standingDeclined: "{client} 拒绝了这个问题，可能没有显示表单。运行在这里等待{until}。",

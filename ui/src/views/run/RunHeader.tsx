@@ -49,7 +49,7 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
     start.mutate({ project: run.project, entrypoint: run.entrypointId, input: detail.input }, { onSuccess: ({ run: next }) => navigate(runAddress(next)), onError: failed });
   };
   const edit = () => openRunForm({ project: run.project, entrypoint: run.entrypointId, from: id });
-  const compare = () => navigate(address(["compare", id]));
+  const compare = () => navigate(address(["compare"], { a: id }));
   const doCancel = () => cancel.mutate({ run: id }, { onSuccess: () => toast(t("run.cancelAsked")), onError: failed });
   const goOn = () => { if (!resume.isPending) resume.mutate({ run: id }, { onSuccess: () => { toast(t("run.continues")); heading.current?.focus(); }, onError: failed }); };
   const saveExport = () => exportRun.mutate({ run: id }, {
@@ -100,10 +100,10 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
         <span className="run-bar-back">
           <IconButton icon={ArrowLeft} label={t("run.back")} keys="Alt ←" size="small" onClick={() => history.back()} />
           {!pane.open && <IconButton icon={PanelLeft} label={t("run.listToggle")} keys="[" size="small" onClick={pane.toggle} />}
-          <Link to={projectAddress(run.project)} className="run-crumb k-trunc">{run.projectTitle}</Link>
+          <Link to={projectAddress(run.project)} className="run-crumb k-trunc">{revealText(run.projectTitle)}</Link>
           <Icon of={ChevronRight} size={13} className="run-crumb-sign" />
         </span>
-        <h1 ref={heading} tabIndex={-1} className="k-h2 k-trunc run-title" title={run.entrypointTitle}>{run.entrypointTitle}</h1>
+        <h1 ref={heading} tabIndex={-1} className="k-h2 k-trunc run-title" title={revealText(run.entrypointTitle)}>{revealText(run.entrypointTitle)}</h1>
         <StatusPill status={run.status} />
         <span className="k-grow" />
         {siblings.index !== undefined && (
@@ -178,7 +178,7 @@ function RunFacts({ detail }: { detail: RunDetail }) {
         <span className="run-fact-name">{t(run.startedAt ? "run.started" : "run.createdAt")}</span>
         {isToday ? t("run.todayAt", { time: format.timeSeconds(began) }) : `${format.shortDate(began)} ${format.timeSeconds(began)}`}
       </span>
-      {words !== undefined && <span className="k-num run-fact-took"><span className="run-fact-name">{t("run.took")}</span>{words}</span>}
+      {words !== undefined && run.status !== "waiting_for_input" && <span className="k-num run-fact-took"><span className="run-fact-name">{t("run.took")}</span>{words}</span>}
       <span className="k-r run-fact-from">
         <span className="run-fact-name">{t("run.from")}</span>
         <Tile {...(from.letters === undefined ? {} : { letters: from.letters })} />

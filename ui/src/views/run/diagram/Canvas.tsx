@@ -25,6 +25,7 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   const { t } = useI18n();
   const frame = useRef<HTMLDivElement>(null);
   const world = useRef<HTMLDivElement>(null);
+  const heads = useRef<HTMLDivElement>(null);
   const view = useRef<View>({ x: 0, y: 0, scale: 1 });
   const size = useRef({ width: 0, height: 0 });
   const [shown, setShown] = useState<Box[]>([]);
@@ -38,6 +39,8 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
     raf.current = 0;
     const { x, y, scale: zoom } = view.current;
     if (world.current) world.current.style.transform = `translate(${x}px, ${y}px) scale(${zoom})`;
+    // Captions of lanes stay at the top however far down one is.
+    if (heads.current) heads.current.style.transform = `translateY(${Math.max(0, -y / zoom)}px)`;
     if (frame.current) { frame.current.style.backgroundPosition = `${x + 4}px ${y + 2}px`; frame.current.style.setProperty("--zoom", String(zoom)); }
     const next = visible(planRef.current.boxes, view.current, size.current.width, size.current.height);
     setShown((old) => (old.length === next.length && old.every((box, index) => box === next[index]) ? old : next));
@@ -114,15 +117,17 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
             <path d={plan.edges.solid} className="dg-edge" />
             <path d={plan.edges.arrows} className="dg-arrow" />
           </svg>
-          {lanes.map((lane, index) => (
-            <div key={lane.key} className="dg-lane" style={{ left: plan.laneX[index] ?? 0, width: BOX.width }}>
-              <span className="k-semi k-trunc">{laneTitle(t, lane)}</span>
-              <span className="k-xs k-dim k-trunc">{captionText(t, caption(lane.members))}</span>
-            </div>
-          ))}
           {shown.map((box) => (
             <BoxView key={box.key} box={box} selected={box.key === selected} plain={plain} ms={box.member ? Math.round((memberMs(box.member, now, end) ?? -1000) / (box.member.status === "running" ? 1000 : 1)) * (box.member.status === "running" ? 1000 : 1) : -1} />
           ))}
+          <div ref={heads} className="dg-heads" style={{ width: plan.width }}>
+            {lanes.map((lane, index) => (
+              <div key={lane.key} className="dg-lane" style={{ left: plan.laneX[index] ?? 0, width: BOX.width }}>
+                <span className="k-semi k-trunc">{laneTitle(t, lane)}</span>
+                <span className="k-xs k-dim k-trunc">{captionText(t, caption(lane.members))}</span>
+              </div>
+            ))}
+          </div>
         </div>
       </div>
       <div className="dg-tools">
@@ -138,7 +143,7 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
         const box = event.currentTarget.getBoundingClientRect();
         const ratio = miniRatio(plan, box.width, box.height);
         onPan();
-        set({ ...view.current, x: size.current.width / 2 - ((event.clientX - box.left - 4) / ratio) * view.current.scale, y: size.current.height / 2 - ((event.clientY - box.top - 4) / ratio) * view.current.scale });
+        set({ ...view.current, x: size.current.width / 2 - ((event.clientX - box.left - 4) / ratio.x) * view.current.scale, y: size.current.height / 2 - ((event.clientY - box.top - 4) / ratio.y) * view.current.scale });
       }} />
     </div>
   );
@@ -164,7 +169,12 @@ const BoxView = memo(function BoxView({ box, selected, plain, ms }: { box: Box; 
   );
 });
 
-const miniRatio = (plan: Layout, width: number, height: number) => Math.min((width - 8) / plan.width, (height - 8) / plan.height);
+/** A very long or very wide plan is squeezed in one direction, so that its parts stay visible. */
+function miniRatio(plan: Layout, width: number, height: number): { x: number; y: number } {
+  const [x, y] = [(width - 8) / plan.width, (height - 8) / plan.height];
+  const even = Math.min(x, y);
+  return { x: Math.min(x, even * 8), y: Math.min(y, even * 8) };
+}
 
 function drawMini(canvas: HTMLCanvasElement, plan: Layout, view: View, size: { width: number; height: number }): void {
   const { clientWidth: width, clientHeight: height } = canvas;
@@ -183,12 +193,12 @@ function drawMini(canvas: HTMLCanvasElement, plan: Layout, view: View, size: { w
   };
   for (const box of plan.boxes) {
     context.fillStyle = colours[box.member?.status ?? "success"] ?? "gray";
-    context.fillRect(4 + box.x * ratio, 4 + box.y * ratio, Math.max(2, BOX.width * ratio), Math.max(1, BOX.height * ratio * 0.8));
+    context.fillRect(4 + box.x * ratio.x, 4 + box.y * ratio.y, Math.max(2, BOX.width * ratio.x), Math.max(1, BOX.height * ratio.y * 0.8));
   }
   context.strokeStyle = colour("--ink-2");
   context.lineWidth = 1;
-  const [x, y] = [4 - (view.x / view.scale) * ratio, 4 - (view.y / view.scale) * ratio];
-  const [w, h] = [(size.width / view.scale) * ratio, (size.height / view.scale) * ratio];
+  const [x, y] = [4 - (view.x / view.scale) * ratio.x, 4 - (view.y / view.scale) * ratio.y];
+  const [w, h] = [(size.width / view.scale) * ratio.x, (size.height / view.scale) * ratio.y];
   const [left, top] = [Math.max(1, x), Math.max(1, y)];
   context.strokeRect(left + 0.5, top + 0.5, Math.max(4, Math.min(width - 2, x + w) - left), Math.max(4, Math.min(height - 2, y + h) - top));
 }

@@ -1,5 +1,5 @@
 // A run's log: searched in the store, followed while it grows, folded by phase, a million lines and more.
-import { type MouseEvent, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type CSSProperties, type MouseEvent, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { ArrowDown, ChevronDown, ChevronRight, ChevronUp, Clock, Copy, Search, WrapText, X } from "lucide-react";
 import type { LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
@@ -20,7 +20,7 @@ import { toast } from "../../../kit/toast";
 import { hasEnded } from "../facts";
 import { Bones } from "../parts";
 import type { TabProps } from "../types";
-import { plain, type ThemeName } from "./ansi";
+import { plain, showControls, type ThemeName } from "./ansi";
 import { LogList, type LogListControl } from "./LogList";
 import { EntryRow, HeadRow, WHOLE_ENTRY } from "./LogRowView";
 import { entryLines, isPassing, saysError } from "./lines";
@@ -260,7 +260,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
   if (!pages.ready) return <Bones lines={14} />;
   if (end === 0) return <div className="run-padded"><Empty title={t(live ? "run.noLogYet" : "run.noLog")} /></div>;
   return (
-    <div className="lg">
+    <div className="lg" style={{ "--lg-number": `${Math.max(4.75, 1.75 + format.number(end).length * 0.455).toFixed(2)}rem` } as CSSProperties}>
       <div className="lg-tools">
         <span className="k-input k-input-small lg-search">
           <Icon of={Search} size={14} />
@@ -292,7 +292,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
       </div>
       {phase && (
         <div className="lg-stick">
-          <button type="button" className="lg-stick-phase" aria-expanded={!folded.has(phase.id)} onClick={() => toggle(phase.id)}><Icon of={folded.has(phase.id) ? ChevronRight : ChevronDown} size={13} /><span className="k-med">{phase.title || t("run.emptyPhase")}</span></button>
+          <button type="button" className="lg-stick-phase" aria-expanded={!folded.has(phase.id)} onClick={() => toggle(phase.id)}><Icon of={folded.has(phase.id) ? ChevronRight : ChevronDown} size={13} /><span className="k-med">{showControls(phase.title) || t("run.emptyPhase")}</span></button>
           <span className="k-dim k-num">{[t("run.phaseWord"), t("run.phaseLines", { count: Math.min(phase.to, end) - phase.from }), phase.ms === undefined ? undefined : format.duration(phase.ms)].filter(Boolean).join(t("run.listJoin"))}</span>
           <span className="k-grow" />
           {above.length > 0 && <span className="k-dim k-trunc lg-above">{t("run.foldedAbove", { what: above.map((one) => t("run.foldedPhase", { title: one.title, count: one.to - one.from })).join(" · ") })}</span>}
