@@ -28,7 +28,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
     setupFiles: ["tests/setup.ts"],
-    testTimeout: 15_000,
+    testTimeout: 20_000,
+    expect: { poll: { timeout: 4000 } },
     browser: {
       enabled: true,
       headless: true,

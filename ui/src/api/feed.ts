@@ -15,7 +15,18 @@ export interface FeedState {
 /** Lists and sums that any run may change. */
 const OF_ANY_RUN = new Set<string>(["home", "projects", "runs", "runs_per_day", "project_overview", "storage"]);
 /** What belongs to a project's folder or its registration. */
-const OF_ANY_PROJECT = new Set<string>(["home", "projects", "project_overview", "project_settings", "dock", "storage", "providers", "board_view", "board_card", "board_refusals"]);
+const OF_ANY_PROJECT = new Set<string>([
+  "home",
+  "projects",
+  "project_overview",
+  "project_settings",
+  "dock",
+  "storage",
+  "providers",
+  "board_view",
+  "board_card",
+  "board_refusals",
+]);
 /** Never made stale by the store. */
 const NOT_OF_STORE = new Set<string>(["app_info", "connection"]);
 

@@ -48,7 +48,14 @@ export function noteOf(run: RunRow, kind: NoteKind, waiting: Home["waiting"], { 
         kind,
         run: run.runId,
         title: t("shell.noteWaits", { name }),
-        body: left > 0 ? t("shell.noteWaitsBody", { question: question.replace(/[.?!。？！]$/u, ""), client: shown(run.client ?? ""), time: format.duration(Math.ceil(left / 60_000) * 60_000) }) : t("shell.noteWaitsBodyAnyTime", { question }),
+        body:
+          left > 0
+            ? t("shell.noteWaitsBody", {
+                question: question.replace(/[.?!。？！]$/u, ""),
+                client: shown(run.client ?? ""),
+                time: format.duration(Math.ceil(left / 60_000) * 60_000),
+              })
+            : t("shell.noteWaitsBodyAnyTime", { question }),
       };
     }
     case "failed":
@@ -62,13 +69,23 @@ export function noteOf(run: RunRow, kind: NoteKind, waiting: Home["waiting"], { 
 
 /** Several of a kind become one. */
 export function together(notes: Note[], names: Map<string, string>, { t }: I18n): Note[] {
-  const several = { waits: "shell.noteSeveralWait", failed: "shell.noteSeveralFailed", interrupted: "shell.noteSeveralInterrupted", finished: "shell.noteSeveralFinished" } as const;
+  const several = {
+    waits: "shell.noteSeveralWait",
+    failed: "shell.noteSeveralFailed",
+    interrupted: "shell.noteSeveralInterrupted",
+    finished: "shell.noteSeveralFinished",
+  } as const;
   const kinds = [...new Set(notes.map(({ kind }) => kind))];
   return kinds.map((kind) => {
     const own = notes.filter((note) => note.kind === kind);
     const first = own[0] as Note;
     if (own.length === 1) return first;
-    return { kind, run: first.run, title: t(several[kind], { count: own.length }), body: own.map(({ run }) => names.get(run) ?? run).join(t("shell.noteJoin")) };
+    return {
+      kind,
+      run: first.run,
+      title: t(several[kind], { count: own.length }),
+      body: own.map(({ run }) => names.get(run) ?? run).join(t("shell.noteJoin")),
+    };
   });
 }
 
@@ -110,6 +127,7 @@ export function useNotifications(): void {
     // With the focus here the person sees it; what was seen is not told later.
     if (document.hasFocus()) return;
     for (const run of change.runs) pending.current.add(run);
-    if (pending.current.size > 0 && timer.current === undefined) timer.current = window.setTimeout(() => void tell().catch(() => undefined), TOGETHER);
+    if (pending.current.size > 0 && timer.current === undefined)
+      timer.current = window.setTimeout(() => void tell().catch(() => undefined), TOGETHER);
   });
 }

@@ -85,7 +85,22 @@ export function createMockHost(options: MockOptions = {}): MockHost {
   };
   let connection: Commands["connection"][1] = { source: "none", state: "signed_out" };
 
-  const reading = new Set<string>(["home", "projects", "project_overview", "runs", "runs_per_day", "run", "run_row", "dock", "storage", "providers", "changes_since", "board_view", "board_card", "board_refusals"]);
+  const reading = new Set<string>([
+    "home",
+    "projects",
+    "project_overview",
+    "runs",
+    "runs_per_day",
+    "run",
+    "run_row",
+    "dock",
+    "storage",
+    "providers",
+    "changes_since",
+    "board_view",
+    "board_card",
+    "board_refusals",
+  ]);
   const find = (run: string): RunRow => {
     const row = rows.find(({ runId }) => runId === run);
     if (!row) throw notFound(`Run ${run}`);
@@ -102,7 +117,10 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     for (const listener of listeners) listener(whole);
   };
   const later = (change: Partial<StoreChanged>) => void window.setTimeout(() => emit(change), 60);
-  const counts = (key: string) => ({ waiting: rows.filter(({ project, status }) => project === key && status === "waiting_for_input").length, running: rows.filter(({ project, status }) => project === key && status === "running").length });
+  const counts = (key: string) => ({
+    waiting: rows.filter(({ project, status }) => project === key && status === "waiting_for_input").length,
+    running: rows.filter(({ project, status }) => project === key && status === "running").length,
+  });
   const projectRows = () => projects.map((project) => projectRow(project, counts(project.key), begun));
 
   /** Ends what a run does now and begins `status`. */
@@ -119,7 +137,14 @@ export function createMockHost(options: MockOptions = {}): MockHost {
   };
 
   const start = (project: string, entrypoint: string, change: Partial<RunRow> = {}): RunRow => {
-    const fresh = makeRow(Date.now(), `n${(added++).toString(36).padStart(3, "0")}`, project, entrypoint, { stretches: [["running", 1]], end: "running" }, { origin: "desktop", client: undefined, ...change });
+    const fresh = makeRow(
+      Date.now(),
+      `n${(added++).toString(36).padStart(3, "0")}`,
+      project,
+      entrypoint,
+      { stretches: [["running", 1]], end: "running" },
+      { origin: "desktop", client: undefined, ...change },
+    );
     rows = [fresh, ...rows];
     return fresh;
   };
@@ -144,7 +169,10 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     home: () => {
       const today = new Date().setHours(0, 0, 0, 0);
       const ofToday = rows.filter(({ createdAt }) => createdAt >= today);
-      const took = ofToday.map(({ durationMs }) => durationMs ?? 0).filter((ms) => ms > 0).sort((a, b) => a - b);
+      const took = ofToday
+        .map(({ durationMs }) => durationMs ?? 0)
+        .filter((ms) => ms > 0)
+        .sort((a, b) => a - b);
       return {
         waiting: waiting.map((one) => ({ ...one, run: find(one.run.runId) })).sort((a, b) => a.question.askedAt - b.question.askedAt),
         running: rows.filter(({ status }) => status === "running" || status === "queued"),
@@ -182,8 +210,16 @@ export function createMockHost(options: MockOptions = {}): MockHost {
         warnings: [],
         findings: findingsOf(project),
         relations: [
-          ...(project.key === "weekly-report" ? [{ alias: "style", other: "house-style", otherTitle: "House style", path: "/home/ada/work/house-style", here: true, there: true }] : []),
-          ...(relations.get(project.key) ?? []).map(({ alias, other }) => ({ alias, other, otherTitle: projects.find((one) => one.key === other)?.title, here: true, there: false })),
+          ...(project.key === "weekly-report"
+            ? [{ alias: "style", other: "house-style", otherTitle: "House style", path: "/home/ada/work/house-style", here: true, there: true }]
+            : []),
+          ...(relations.get(project.key) ?? []).map(({ alias, other }) => ({
+            alias,
+            other,
+            otherTitle: projects.find((one) => one.key === other)?.title,
+            here: true,
+            there: false,
+          })),
         ],
         clients: dockClients.map(({ id, name, tile, found, state, file, detail }) => ({ id, name, tile, found, state, file, detail })),
         recent: own.slice(0, 8),
@@ -191,7 +227,14 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     },
     project_add: ({ path }) => {
       const title = path.split("/").findLast(Boolean) ?? path;
-      const project: MockProject = { key: title.toLowerCase().replaceAll(/\W+/g, "-"), title, path, kinds: ["workflow"], description: "", entrypoints: [] };
+      const project: MockProject = {
+        key: title.toLowerCase().replaceAll(/\W+/g, "-"),
+        title,
+        path,
+        kinds: ["workflow"],
+        description: "",
+        entrypoints: [],
+      };
       projects = [...projects, project];
       later({ projects: [project.key] });
       return { projects: projectRows(), added: [project.key] };
@@ -207,26 +250,48 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       later({ projects: [project] });
       return {};
     },
-    project_settings: () => ({ retention: { days: 90 }, allowExec: ["gh pr list *"], environment: [{ name: "TRACKER_TOKEN", set: true, source: ".env" }, { name: "SHOP_TOKEN", set: false, source: "missing" }], notifications: true }),
-    set_project_settings: (request) => ({ retention: request.retention ?? { days: 90 }, allowExec: request.allowExec ?? ["gh pr list *"], ...(request.provider ? { provider: request.provider } : {}), environment: [], notifications: request.notifications ?? true }),
+    project_settings: () => ({
+      retention: { days: 90 },
+      allowExec: ["gh pr list *"],
+      environment: [
+        { name: "TRACKER_TOKEN", set: true, source: ".env" },
+        { name: "SHOP_TOKEN", set: false, source: "missing" },
+      ],
+      notifications: true,
+    }),
+    set_project_settings: (request) => ({
+      retention: request.retention ?? { days: 90 },
+      allowExec: request.allowExec ?? ["gh pr list *"],
+      ...(request.provider ? { provider: request.provider } : {}),
+      environment: [],
+      notifications: request.notifications ?? true,
+    }),
     relate: ({ project, alias, other }) => {
       relations.set(project, [...(relations.get(project) ?? []), { alias, other }]);
       later({ projects: [project] });
       return {};
     },
     unrelate: ({ project, alias }) => {
-      relations.set(project, (relations.get(project) ?? []).filter((one) => one.alias !== alias));
+      relations.set(
+        project,
+        (relations.get(project) ?? []).filter((one) => one.alias !== alias),
+      );
       later({ projects: [project] });
       return {};
     },
     mend_finding: ({ project, finding }) => ({ findings: findingsOf(findProject(project)).filter(({ id }) => id !== finding) }),
     runs: ({ query, after, limit }) => page(rows, query, after, limit ?? 200),
     runs_per_day: ({ query, days }) => perDay(rows, query, days, Date.now()),
-    run: ({ run }) => detailOf(find(run), waiting.find((one) => one.run.runId === run)),
+    run: ({ run }) =>
+      detailOf(
+        find(run),
+        waiting.find((one) => one.run.runId === run),
+      ),
     run_row: ({ runs }) => rows.filter(({ runId }) => runs.includes(runId)),
     run_output: ({ run, path }) => {
       let output: JsonValue = outputOf(find(run));
-      for (const part of (path ?? "").split(/[.[\]]+/).filter((name) => name && name !== "output")) output = (output as Record<string, JsonValue> | null)?.[part];
+      for (const part of (path ?? "").split(/[.[\]]+/).filter((name) => name && name !== "output"))
+        output = (output as Record<string, JsonValue> | null)?.[part];
       return { output, bytes: JSON.stringify(output ?? null).length, truncated: false };
     },
     run_nodes: ({ run }) => nodesOf(find(run)),
@@ -236,7 +301,11 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     check_input: ({ project, entrypoint, input }) => {
       const params = findProject(project).entrypoints.find(({ id }) => id === entrypoint)?.params ?? [];
       const given = (input ?? {}) as Record<string, unknown>;
-      return { faults: params.filter(({ name, required }) => required && (given[name] === undefined || given[name] === "")).map(({ name, title }) => ({ path: name, message: `${title ?? name} is wanted` })) };
+      return {
+        faults: params
+          .filter(({ name, required }) => required && (given[name] === undefined || given[name] === ""))
+          .map(({ name, title }) => ({ path: name, message: `${title ?? name} is wanted` })),
+      };
     },
     start_run: ({ project, entrypoint }) => {
       const fresh = start(findProject(project).key, entrypoint);
@@ -244,12 +313,19 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       return { run: fresh.runId };
     },
     answer: ({ run }) => {
-      if (find(run).status !== "waiting_for_input") throw { code: "already_answered", message: `Question 1 of ${run} is answered already.` } satisfies ApiError;
+      if (find(run).status !== "waiting_for_input")
+        throw { code: "already_answered", message: `Question 1 of ${run} is answered already.` } satisfies ApiError;
       move(run, "running", { phase: "Write" });
       later({ runs: [run] });
       return {};
     },
-    continue_preview: () => ({ kept: 5, keptTitles: ["Read mail", "Read tracker", "Read calendar", "Mail", "Tracker"], asks: [], again: ["Calendar"], note: "The step “Calendar” had begun and starts anew." }),
+    continue_preview: () => ({
+      kept: 5,
+      keptTitles: ["Read mail", "Read tracker", "Read calendar", "Mail", "Tracker"],
+      asks: [],
+      again: ["Calendar"],
+      note: "The step “Calendar” had begun and starts anew.",
+    }),
     continue_run: ({ run }) => {
       move(run, "running");
       later({ runs: [run] });
@@ -274,7 +350,12 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     export_run: ({ run, to }) => ({ path: to ?? `/home/ada/Downloads/${run}.json` }),
     copy_as: ({ run, form }) => {
       const row = find(run);
-      return { text: form === "command" ? `workflow-code run ${row.entrypointId} --week 2026-11-25` : JSON.stringify({ method: "tools/call", params: { name: row.entrypointId, arguments: { week: "2026-11-25" } } }) };
+      return {
+        text:
+          form === "command"
+            ? `workflow-code run ${row.entrypointId} --week 2026-11-25`
+            : JSON.stringify({ method: "tools/call", params: { name: row.entrypointId, arguments: { week: "2026-11-25" } } }),
+      };
     },
     dock: ({ server, key }) => dockView(server, projectRow(findProject(server), counts(server), begun), key),
     dock_plan: ({ server, client, remove }) => dockPlan(server, client, remove ?? false),
@@ -294,7 +375,13 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       bytes: 1_284_113_000,
       rows: projects.map(({ key, title }) => {
         const own = rows.filter(({ project }) => project === key);
-        return { project: key, title, runs: own.length, bytes: own.length * 184_322, prunable: { runs: Math.floor(own.length / 5), bytes: Math.floor(own.length / 5) * 184_322 } };
+        return {
+          project: key,
+          title,
+          runs: own.length,
+          bytes: own.length * 184_322,
+          prunable: { runs: Math.floor(own.length / 5), bytes: Math.floor(own.length / 5) * 184_322 },
+        };
       }),
     }),
     prune: ({ project }) => {
@@ -318,7 +405,11 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       else await Promise.resolve();
       const failure = failures.get(name);
       if (failure) throw failure;
-      if (options.broken && reading.has(name)) throw { code: "store_unavailable", message: "unable to open database file: /home/ada/.local/share/workflow-code/workflow.db" } satisfies ApiError;
+      if (options.broken && reading.has(name))
+        throw {
+          code: "store_unavailable",
+          message: "unable to open database file: /home/ada/.local/share/workflow-code/workflow.db",
+        } satisfies ApiError;
       return structuredClone(await handlers[name](request)) as Commands[N][1];
     },
     onChange(listener) {
@@ -381,8 +472,13 @@ function startLife(host: MockHost, every: number): void {
     const running = host.rows().filter(({ status }) => status === "running");
     const first = running.at(-1);
     if (beat % 5 === 0 || !first) host.add({ progress: { done: 0, total: 20 }, phase: "Collect" });
-    else if (beat % 7 === 0) host.update(first.runId, { status: beat % 2 ? "failed" : "success", ...(beat % 2 ? { error: "The step “Extract” ended with exit code 2" } : {}) });
-    else if (first.progress) host.update(first.runId, { progress: { ...first.progress, done: Math.min(first.progress.total ?? 99, first.progress.done + 1) } });
+    else if (beat % 7 === 0)
+      host.update(first.runId, {
+        status: beat % 2 ? "failed" : "success",
+        ...(beat % 2 ? { error: "The step “Extract” ended with exit code 2" } : {}),
+      });
+    else if (first.progress)
+      host.update(first.runId, { progress: { ...first.progress, done: Math.min(first.progress.total ?? 99, first.progress.done + 1) } });
     else host.update(first.runId, { phase: beat % 2 ? "Summarise" : "Write" });
   }, every);
 }

@@ -32,7 +32,9 @@ function Today({ today }: { today: HomeData["today"] }) {
       <span className="home-today-word">{t("home.today")}</span>
       <Link to={to()}>{rich("home.todayRuns", { count: today.runs, n: bold(today.runs) })}</Link>
       {today.failed > 0 && <Link to={to("failed,timeout")}>{rich("home.todayFailed", { n: bold(today.failed, "k-fail") })}</Link>}
-      {(today.interrupted ?? 0) > 0 && <Link to={to("interrupted")}>{rich("home.todayInterrupted", { n: bold(today.interrupted ?? 0, "k-intr") })}</Link>}
+      {(today.interrupted ?? 0) > 0 && (
+        <Link to={to("interrupted")}>{rich("home.todayInterrupted", { n: bold(today.interrupted ?? 0, "k-intr") })}</Link>
+      )}
       {today.medianMs !== undefined && <span>{rich("home.todayMedian", { n: bold(format.duration(today.medianMs)) })}</span>}
     </span>
   );
@@ -74,16 +76,15 @@ export default function Home() {
       </Bar>
       <div className="app-scroll">
         <div ref={body} className="home" onKeyDown={onKeyDown}>
-          {error ? (
-            <ErrorState error={error} onRetry={() => void refetch()} />
-          ) : data ? (
+          {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+          {data ? (
             <>
               <Waiting waiting={data.waiting} />
               <Running running={data.running} />
               <Recent recent={data.recent} />
             </>
           ) : (
-            <BoneRows rows={8} />
+            !error && <BoneRows rows={8} />
           )}
         </div>
       </div>

@@ -63,7 +63,11 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
   const set = new Set(conditionsOf(filters));
   const change = (next: Partial<Filters>) => onChange({ ...filters, ...next });
   const clear = (condition: Condition) => onChange(without(filters, condition));
-  const choice = (label: string, chosen: boolean, onSelect: () => void): MenuItem => ({ label: revealText(label).slice(0, 120), ...(chosen ? { icon: Check } : {}), onSelect });
+  const choice = (label: string, chosen: boolean, onSelect: () => void): MenuItem => ({
+    label: revealText(label).slice(0, 120),
+    ...(chosen ? { icon: Check } : {}),
+    onSelect,
+  });
   const menu = (items: MenuItem[]) => (trigger: ReactNode & object) => <Menu trigger={trigger as never} items={items} align="start" />;
 
   const projectTitle = projects.find(({ key }) => key === filters.project)?.title ?? filters.project ?? null;
@@ -99,13 +103,23 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
         )}
       </ConditionChip>
       <ConditionChip condition="project" value={projectTitle && revealText(projectTitle).slice(0, 60)} onClear={() => clear("project")}>
-        {menu(projects.map(({ key, title }) => choice(title, key === filters.project, () => onChange({ ...without(filters, "project"), project: key }))))}
+        {menu(
+          projects.map(({ key, title }) => choice(title, key === filters.project, () => onChange({ ...without(filters, "project"), project: key }))),
+        )}
       </ConditionChip>
       <ConditionChip condition="entrypoint" value={entrypointTitle && revealText(entrypointTitle).slice(0, 60)} onClear={() => clear("entrypoint")}>
-        {menu(filters.project ? entrypoints.map(({ id, title }) => choice(title, id === filters.entrypoint, () => change({ entrypoint: id }))) : [{ heading: t("runs.chooseProject") }])}
+        {menu(
+          filters.project
+            ? entrypoints.map(({ id, title }) => choice(title, id === filters.entrypoint, () => change({ entrypoint: id })))
+            : [{ heading: t("runs.chooseProject") }],
+        )}
       </ConditionChip>
       <ConditionChip condition="client" value={filters.client ? revealText(filters.client).slice(0, 60) : null} onClear={() => clear("client")}>
-        {menu(clients.length > 0 ? clients.map((client) => choice(client, client === filters.client, () => change({ client }))) : [{ heading: t("runs.noClients") }])}
+        {menu(
+          clients.length > 0
+            ? clients.map((client) => choice(client, client === filters.client, () => change({ client })))
+            : [{ heading: t("runs.noClients") }],
+        )}
       </ConditionChip>
       <ConditionChip condition="origin" value={filters.origin ? t(ORIGIN_WORDS[filters.origin]) : null} onClear={() => clear("origin")}>
         {menu(ORIGINS.map((origin) => choice(t(ORIGIN_WORDS[origin]), origin === filters.origin, () => change({ origin }))))}
@@ -122,20 +136,43 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
             <div className="runs-dates">
               <label>
                 {t("runs.from")}
-                <input type="date" max={today} value={/^\d{4}-/.test(filters.after ?? "") ? filters.after : ""} onChange={(event) => change({ after: event.target.value || undefined })} />
+                <input
+                  type="date"
+                  max={today}
+                  value={/^\d{4}-/.test(filters.after ?? "") ? filters.after : ""}
+                  onChange={(event) => change({ after: event.target.value || undefined })}
+                />
               </label>
               <label>
                 {t("runs.to")}
-                <input type="date" max={today} value={filters.before ?? ""} onChange={(event) => change({ before: event.target.value || undefined })} />
+                <input
+                  type="date"
+                  max={today}
+                  value={filters.before ?? ""}
+                  onChange={(event) => change({ before: event.target.value || undefined })}
+                />
               </label>
             </div>
           </Popover>
         )}
       </ConditionChip>
       <ConditionChip condition="took" value={filters.took ? tookWords(i18n, filters.took) : null} onClear={() => clear("took")}>
-        {menu(lengths.map((took) => choice(t(parseTook(took)?.more ? "runs.moreThan" : "runs.lessThan", { time: format.duration(parseTook(took)?.ms ?? 0) }), took === filters.took, () => change({ took }))))}
+        {menu(
+          lengths.map((took) =>
+            choice(
+              t(parseTook(took)?.more ? "runs.moreThan" : "runs.lessThan", { time: format.duration(parseTook(took)?.ms ?? 0) }),
+              took === filters.took,
+              () => change({ took }),
+            ),
+          ),
+        )}
       </ConditionChip>
-      <button type="button" className={filters.pinned ? "k-chip k-chip-on runs-chip" : "k-chip runs-chip"} aria-pressed={filters.pinned ?? false} onClick={() => (filters.pinned ? clear("pinned") : change({ pinned: true }))}>
+      <button
+        type="button"
+        className={filters.pinned ? "k-chip k-chip-on runs-chip" : "k-chip runs-chip"}
+        aria-pressed={filters.pinned ?? false}
+        onClick={() => (filters.pinned ? clear("pinned") : change({ pinned: true }))}
+      >
         {t("runs.pinned")}
       </button>
       {!isEmpty(filters) && (

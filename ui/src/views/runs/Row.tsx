@@ -98,7 +98,12 @@ export const Row = memo(function Row({ run, index, style, searching, selected, s
         <Glyph name={run.status} />
       </span>
       <span role="gridcell" className="k-col runs-name">
-        <Link to={runAddress(run.runId)} tabIndex={-1} className="k-med k-trunc" onClick={(event) => (event.shiftKey || event.ctrlKey || event.metaKey) && event.preventDefault()}>
+        <Link
+          to={runAddress(run.runId)}
+          tabIndex={-1}
+          className="k-med k-trunc"
+          onClick={(event) => (event.shiftKey || event.ctrlKey || event.metaKey) && event.preventDefault()}
+        >
           <Reveal text={run.entrypointTitle} limit={200} />
         </Link>
         <span className="k-sub k-trunc">
@@ -118,7 +123,13 @@ export const Row = memo(function Row({ run, index, style, searching, selected, s
         <Lifeline stages={run.stages} status={run.status} now={over ? (run.finishedAt ?? run.createdAt) : now} />
       </span>
       <span role="gridcell" className="runs-right k-num k-sm k-mid">
-        {run.durationMs !== undefined ? format.duration(run.durationMs) : run.status === "running" || run.status === "waiting_for_input" ? <Elapsed from={run.startedAt ?? run.createdAt} /> : ""}
+        {run.durationMs !== undefined ? (
+          format.duration(run.durationMs)
+        ) : run.status === "running" || run.status === "waiting_for_input" ? (
+          <Elapsed from={run.startedAt ?? run.createdAt} />
+        ) : (
+          ""
+        )}
       </span>
       <span role="gridcell" className="runs-right k-num k-sm k-dim" title={format.absolute(run.createdAt)}>
         {format.time(run.createdAt)}

@@ -149,7 +149,16 @@ export function RunTable({ list, searching, selected, onSelect, onOpen, handle, 
   const stickyDay = top && offset > 0 ? dayAt(items, top.index) : undefined;
 
   return (
-    <div className="runs-table" role="grid" aria-label={t("runs.listLabel")} aria-rowcount={list.total === undefined ? -1 : list.total + 1} aria-multiselectable="true" data-searching={searching || undefined} data-stale={list.isStale || undefined} data-selecting={selected.size > 0 || undefined}>
+    <div
+      className="runs-table"
+      role="grid"
+      aria-label={t("runs.listLabel")}
+      aria-rowcount={list.total === undefined ? -1 : list.total + 1}
+      aria-multiselectable="true"
+      data-searching={searching || undefined}
+      data-stale={list.isStale || undefined}
+      data-selecting={selected.size > 0 || undefined}
+    >
       <div className="runs-grid runs-head" role="row" aria-rowindex={1}>
         <span role="columnheader">
           <span className="k-visually-hidden">{t("runs.colSelect")}</span>

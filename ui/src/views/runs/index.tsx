@@ -7,7 +7,7 @@ import { useActions } from "../../app/actions";
 import { Bar } from "../../app/Bar";
 import { useNow } from "../../app/clock";
 import { openRunForm } from "../../app/overlays";
-import { navigate, runAddress, setParams, useAddress } from "../../app/router";
+import { navigate, runAddress, setParams, stepId, useAddress } from "../../app/router";
 import { useTitle } from "../../app/title";
 import { setTrail } from "../../app/trail";
 import { useHost } from "../../host";
@@ -28,7 +28,7 @@ import { SelectionBar } from "./SelectionBar";
 import { useRunList } from "./useRunList";
 import "./runs.css";
 
-/** Where lists were left, by their conditions; for "back". */
+/** Where the list was left, by the step of the history; for "back". */
 const places = new Map<string, { top: number; run: string | undefined }>();
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -72,7 +72,8 @@ function Loading() {
 export default function Runs() {
   const { t, format } = useI18n();
   const host = useHost();
-  const { search, full } = useAddress();
+  const { search } = useAddress();
+  const [step] = useState(stepId);
   const home = useData("home", {}).data;
   const filters = useMemo(() => fromParams(search), [search]);
   // Conditions like "last 7 days" move with the day, not with the clock.
@@ -210,7 +211,11 @@ export default function Runs() {
       ? ""
       : list.hasMore
         ? t("runs.footerMore", { count: shown, n: shown })
-        : t("runs.footer", { count: shown, n: shown, day: `${oldest.createdAt > today - 6 * 86_400_000 ? format.weekday(oldest.createdAt) : format.longDate(oldest.createdAt)} ${format.time(oldest.createdAt)}` });
+        : t("runs.footer", {
+            count: shown,
+            n: shown,
+            day: `${oldest.createdAt > today - 6 * 86_400_000 ? format.weekday(oldest.createdAt) : format.longDate(oldest.createdAt)} ${format.time(oldest.createdAt)}`,
+          });
   const none = !list.isLoading && !list.error && rows.length === 0;
 
   return (
@@ -263,20 +268,19 @@ export default function Runs() {
             onOpen={onOpen}
             handle={table}
             scroller={scroller}
-            remembered={places.get(full)}
-            onLeave={(place) => places.set(full, place)}
+            remembered={places.get(step)}
+            onLeave={(place) => places.set(step, place)}
           />
         )}
         {chosen.length > 0 && <SelectionBar runs={chosen} onClear={clearSelection} />}
       </div>
       <footer className="runs-foot">
-        <span className="k-num">
-          {footer}
-        </span>
+        <span className="k-num">{footer}</span>
         <span className="k-grow" />
         {rows.length > 0 && (
           <span className="runs-hints" aria-hidden="true">
-            <Kbd keys="J K" /> {t("runs.hintMove")} <Kbd keys="X" /> {t("runs.hintSelect")} <Kbd keys="Enter" /> {t("runs.hintOpen")} <Kbd keys="P" /> {t("runs.hintPin")}
+            <Kbd keys="J K" /> {t("runs.hintMove")} <Kbd keys="X" /> {t("runs.hintSelect")} <Kbd keys="Enter" /> {t("runs.hintOpen")} <Kbd keys="P" />{" "}
+            {t("runs.hintPin")}
           </span>
         )}
       </footer>
