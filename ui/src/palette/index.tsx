@@ -24,6 +24,8 @@ export interface PaletteProps {
 }
 
 const MOST: Record<Group, number> = { do: 6, waiting: 4, projects: 5, runs: 5, settings: 4 };
+/** Without a search: a short list to start from. */
+const MOST_AT_FIRST: Record<Group, number> = { do: 6, waiting: 3, projects: 3, runs: 3, settings: 0 };
 const MOST_ALONE = 40;
 /** How long typing may rest before the store is asked, in milliseconds. */
 const ASK_AFTER = 120;
@@ -124,7 +126,7 @@ export default function Palette({ open, text: initial = "", onClose }: PalettePr
           items.filter((item) => item.group === group),
           find,
         );
-        const rows = ranked.slice(0, mode === "all" ? MOST[group] : MOST_ALONE);
+        const rows = ranked.slice(0, mode !== "all" ? MOST_ALONE : find.trim() === "" ? MOST_AT_FIRST[group] : MOST[group]);
         if (rows.length > 0) lists.push({ group, rows });
       }
       if (find.trim() !== "" && (mode === "all" || mode === "runs")) {

@@ -72,8 +72,8 @@ function actionItems(sources: Sources): Item[] {
       icon: action.group === "go" ? SquareArrowOutUpRight : Play,
       keys: action.keys,
       off: action.off,
-      // What the view on screen can do comes before going elsewhere.
-      recent: action.group === "go" ? 0 : 0.4,
+      // What the view on screen can do comes first, going elsewhere last.
+      recent: action.group === "do" ? 1.2 : action.group === "view" ? 0.4 : 0,
       run: action.run,
     }));
 }

@@ -27,9 +27,10 @@ export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProp
   const target = files.find((field) => field.name === lastFile) ?? files[0];
   const take = (paths: string[]): boolean => {
     if (!target) return false;
-    const before = own(draft, target.name);
-    const now = Array.isArray(before) ? (before as string[]) : [];
-    set(target.name, isList(target) ? [...now, ...paths.filter((path) => !now.includes(path))] : paths[0]);
+    set(target.name, (before: unknown) => {
+      const now = Array.isArray(before) ? (before as string[]) : [];
+      return isList(target) ? [...now, ...paths.filter((path) => !now.includes(path))] : paths[0];
+    });
     return true;
   };
 
