@@ -3,7 +3,7 @@ import {
   FolderPlus,
   History,
   House,
-  Kanban,
+  SquareKanban,
   type LucideIcon,
   MessagesSquare,
   PanelLeft,
@@ -37,7 +37,7 @@ export function projectIcon(project: ProjectRow): LucideIcon {
       return Route;
     case "board":
     case "kanban":
-      return Kanban;
+      return SquareKanban;
     case "conversation":
       return MessagesSquare;
     case "folder":

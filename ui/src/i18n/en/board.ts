@@ -2,7 +2,7 @@ import type { Area } from "../types";
 
 const board = {
   tab: "Board",
-  goTo: "Board",
+  goTo: "Board of the project",
   // Parts of the view.
   parts: "Parts of the board",
   partCards: "Cards",
@@ -59,6 +59,13 @@ const board = {
   clearFilters: "Show all cards",
   emptyColumn: "Nothing here",
   searching: "Searching the texts of the cards",
+  rowGone: "{id} is not in view any more; the focus is on the next card",
+  actNext: "Next card in the column",
+  actPrevious: "Previous card in the column",
+  actMoveLeft: "Move the card one column left",
+  actMoveRight: "Move the card one column right",
+  actOpenPart: "Show {part}",
+  actSearch: "Search cards",
   // A card.
   criteria: "{done} of {total} criteria met",
   ring: "{done}/{total}",
@@ -67,6 +74,12 @@ const board = {
   claimedBy: "{state}: {name}",
   due: "due {date}",
   overdue: "overdue since {date}",
+  minutes: "{count} min",
+  hours: "{count} h",
+  claimLive: "live",
+  claimHeld: "held",
+  claimStale: "stale",
+  claimOrphaned: "orphaned",
   days: { one: "{count} day", other: "{count} days" },
   blockedFor: { one: "blocked for {count} day", other: "blocked for {count} days" },
   join: ", ",

@@ -1,5 +1,5 @@
 // A project: one folder, whatever it is at once. Its head, and the tabs that its kinds give.
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { ClipboardCopy, Ellipsis, FolderOpen, Play, RotateCw, Trash2 } from "lucide-react";
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
@@ -62,7 +62,7 @@ export default function Project() {
 
   const go = (next: string) => navigate(next === first ? projectAddress(key) : projectAddress(key, next), { replace: true });
   useActions(
-    names.map((name, index) => ({ id: `project.tab.${name}`, title: t(`project.go_${name}`), group: "view" as const, keys: String(index + 1), run: () => go(name) })),
+    names.map((name, index) => ({ id: `project.tab.${name}`, title: name === "board" ? t("board.goTo") : t(`project.go_${name}`), group: "view" as const, keys: String(index + 1), run: () => go(name) })),
   );
 
   if (overview.error && !overview.data) {
