@@ -159,9 +159,11 @@ async function addressOf(page, view) {
 
 /** Waits until nothing is asked any more and what moves once has come to rest. */
 async function settle(page) {
-  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]') && document.querySelector("main, #root > *"), undefined, {
+  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]') && document.querySelector("main > *"), undefined, {
     timeout: 15_000,
   });
+  // Answers that are on their way: nothing but the clock changes the page any more.
+  await page.waitForTimeout(300);
   await page.evaluate(() => document.fonts.ready);
   await page.evaluate(() =>
     Promise.allSettled(

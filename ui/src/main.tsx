@@ -1,8 +1,7 @@
 // The page's entrance: finds out what it runs in, then shows the window.
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import "@fontsource-variable/inter/index.css";
-import "@fontsource-variable/jetbrains-mono/index.css";
+import "./styles/fonts.css";
 import "./styles/tokens.css";
 import "./kit/base.css";
 import "./app/app.css";

@@ -103,6 +103,18 @@ export function useNotifications(): void {
   });
   useEffect(() => () => window.clearTimeout(timer.current), []);
 
+  /** Projects whose notifications are switched off. */
+  async function quietProjects(rows: RunRow[]): Promise<Set<string>> {
+    const projects = [...new Set(rows.filter(({ registered }) => registered).map(({ project }) => project))];
+    const asked = await Promise.allSettled(projects.map((project) => host.call("project_settings", { project })));
+    return new Set(
+      projects.filter((_, index) => {
+        const answer = asked[index];
+        return answer?.status === "fulfilled" && !answer.value.notifications;
+      }),
+    );
+  }
+
   async function tell(): Promise<void> {
     timer.current = undefined;
     const runs = [...pending.current];
@@ -110,13 +122,14 @@ export function useNotifications(): void {
     if (document.hasFocus() || runs.length === 0) return;
     const { i18n, settings } = latest.current;
     const [rows, home] = await Promise.all([host.call("run_row", { runs }), host.call("home", {})]);
+    const quiet = await quietProjects(rows);
     const notes: Note[] = [];
     const names = new Map<string, string>();
     for (const row of rows) {
       if (told.current.get(row.runId) === row.status) continue;
       told.current.set(row.runId, row.status);
       const kind = kindOf(row, settings.notify);
-      if (!kind) continue;
+      if (!kind || quiet.has(row.project)) continue;
       names.set(row.runId, shown(row.entrypointTitle));
       notes.push(noteOf(row, kind, home.waiting, i18n, Date.now()));
     }

@@ -45,6 +45,7 @@ export interface MockHost extends Host {
   emit(change: Partial<StoreChanged>): void;
   /** Moves the store on without telling the page. */
   moveSilently(): void;
+  over(isOver: boolean): void;
   drop(paths: string[]): void;
   notified: { title: string; body: string; run: string }[];
   copied: string[];
@@ -71,6 +72,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
   let added = 0;
   const failures = new Map<string, ApiError>();
   const listeners = new Set<(change: StoreChanged) => void>();
+  const overListeners = new Set<(over: boolean) => void>();
   const dropListeners = new Set<(paths: string[]) => void>();
   const relations = new Map<string, { alias: string; other: string }[]>();
   let settings: AppSettings = {
@@ -436,6 +438,11 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       document.title = title;
     },
     onNavigate: () => () => {},
+    onOver(listener) {
+      overListeners.add(listener);
+      return () => overListeners.delete(listener);
+    },
+    ready: async () => null,
     rows: () => rows,
     add(change) {
       const fresh = start("weekly-report", "weekly-page", { origin: "mcp", client: "Claude Code", ...change });
@@ -454,6 +461,9 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     emit,
     moveSilently() {
       seq++;
+    },
+    over(isOver) {
+      for (const listener of overListeners) listener(isOver);
     },
     drop(paths) {
       for (const listener of dropListeners) listener(paths);
