@@ -115,7 +115,7 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
         </div>
         <div className="run-list-body" ref={body} onKeyDown={move}>
           {groups.map((group) => (
-            <section key={group.key} aria-label={group.title}>
+            <div key={group.key} role="group" aria-label={group.title}>
               <h2 className="run-list-head">{group.title}{group.count !== undefined && <span className="k-num"> {format.number(group.count)}</span>}</h2>
               {group.rows.map(({ row, second }) => (
                 <Link
@@ -129,7 +129,7 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
                   </span>
                 </Link>
               ))}
-            </section>
+            </div>
           ))}
         </div>
       </aside>

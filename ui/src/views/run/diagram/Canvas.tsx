@@ -10,10 +10,16 @@ import { caption } from "./model";
 import { BOX, type Box, fit, type Layout, SCALES, type View, visible, zoomAt } from "./layout";
 import { captionText, kindText, laneTitle, memberGlyph, memberMs, memberTitle } from "./words";
 
+/** How large 16 px are at the present text size. */
+function useLife(): number {
+  const [life] = useState(() => (Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16) / 16);
+  return life;
+}
+
 /** Below this zoom a box is only its glyph and a bar of its state's colour. */
 const PLAIN_BELOW = 0.4;
 
-export interface CanvasControl { view: () => View; set: (view: View) => void; size: () => { width: number; height: number } }
+export interface CanvasControl { view: () => View; set: (view: View) => void; size: () => { width: number; height: number }; life: () => number }
 
 interface CanvasProps {
   plan: Layout; lanes: readonly Lane[]; selected: string | null; now: number; end: number | undefined; follow: boolean;
@@ -26,10 +32,12 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   const frame = useRef<HTMLDivElement>(null);
   const world = useRef<HTMLDivElement>(null);
   const heads = useRef<HTMLDivElement>(null);
-  const view = useRef<View>({ x: 0, y: 0, scale: 1 });
+  // Boxes are drawn in pixels at text size 100 %; larger text is a larger world.
+  const life = useLife();
+  const view = useRef<View>({ x: 0, y: 0, scale: life });
   const size = useRef({ width: 0, height: 0 });
   const [shown, setShown] = useState<Box[]>([]);
-  const [scale, setScale] = useState(1);
+  const [scale, setScale] = useState(life);
   const raf = useRef(0);
   const mini = useRef<HTMLCanvasElement>(null);
   const planRef = useRef(plan);
@@ -40,7 +48,10 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
     const { x, y, scale: zoom } = view.current;
     if (world.current) world.current.style.transform = `translate(${x}px, ${y}px) scale(${zoom})`;
     // Captions of lanes stay at the top however far down one is.
-    if (heads.current) heads.current.style.transform = `translateY(${Math.max(0, -y / zoom)}px)`;
+    if (heads.current) {
+      heads.current.style.transform = `translateY(${Math.max(0, -y / zoom)}px)`;
+      heads.current.toggleAttribute("data-stuck", y < 0);
+    }
     if (frame.current) { frame.current.style.backgroundPosition = `${x + 4}px ${y + 2}px`; frame.current.style.setProperty("--zoom", String(zoom)); }
     const next = visible(planRef.current.boxes, view.current, size.current.width, size.current.height);
     setShown((old) => (old.length === next.length && old.every((box, index) => box === next[index]) ? old : next));
@@ -52,9 +63,9 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
 
   useLayoutEffect(() => { planRef.current = plan; draw(); }, [plan, draw]);
   useEffect(() => {
-    control.current = { view: () => view.current, set, size: () => size.current };
+    control.current = { view: () => view.current, set, size: () => size.current, life: () => life };
     return () => { control.current = null; };
-  }, [control, set]);
+  }, [control, set, life]);
   useEffect(() => {
     const element = frame.current;
     if (!element) return undefined;
@@ -101,7 +112,7 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
     if (key.startsWith("fold:")) onUnfold(key.slice(5)); else onSelect(key);
   };
   const middle = (factor: number) => set(zoomAt(view.current, factor, size.current.width / 2, size.current.height / 2));
-  const plain = scale < PLAIN_BELOW;
+  const plain = scale < PLAIN_BELOW * life;
 
   return (
     <div className="dg-frame">
@@ -118,7 +129,7 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
             <path d={plan.edges.arrows} className="dg-arrow" />
           </svg>
           {shown.map((box) => (
-            <BoxView key={box.key} box={box} selected={box.key === selected} plain={plain} ms={box.member ? Math.round((memberMs(box.member, now, end) ?? -1000) / (box.member.status === "running" ? 1000 : 1)) * (box.member.status === "running" ? 1000 : 1) : -1} />
+            <BoxView key={box.key} box={box} selected={box.key === selected} plain={plain} glyph={(plain ? 28 : 16) / life} ms={box.member ? Math.round((memberMs(box.member, now, end) ?? -1000) / (box.member.status === "running" ? 1000 : 1)) * (box.member.status === "running" ? 1000 : 1) : -1} />
           ))}
           <div ref={heads} className="dg-heads" style={{ width: plan.width }}>
             {lanes.map((lane, index) => (
@@ -133,10 +144,10 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
       <div className="dg-tools">
         <span className="dg-group">
           <IconButton icon={ZoomOut} label={t("run.zoomOut")} keys="-" disabled={scale <= SCALES.least} onClick={() => middle(1 / 1.25)} />
-          <span className="k-sm k-num k-mid dg-scale">{t("run.percent", { n: Math.round(scale * 100) })}</span>
+          <span className="k-sm k-num k-mid dg-scale">{t("run.percent", { n: Math.round((scale / life) * 100) })}</span>
           <IconButton icon={ZoomIn} label={t("run.zoomIn")} keys="+" disabled={scale >= SCALES.most} onClick={() => middle(1.25)} />
         </span>
-        <span className="dg-group"><IconButton icon={Maximize} label={t("run.fit")} keys="0" onClick={() => { onPan(); set(fit(plan, size.current.width, size.current.height)); }} /></span>
+        <span className="dg-group"><IconButton icon={Maximize} label={t("run.fit")} keys="0" onClick={() => { onPan(); set(fit(plan, size.current.width, size.current.height, life)); }} /></span>
         <Button icon={LocateFixed} keys="F" aria-pressed={follow} className="dg-follow" onClick={onFollow}>{t("run.follow")}</Button>
       </div>
       <canvas ref={mini} className="dg-mini" aria-hidden="true" onPointerDown={(event) => {
@@ -149,16 +160,16 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   );
 }
 
-const BoxView = memo(function BoxView({ box, selected, plain, ms }: { box: Box; selected: boolean; plain: boolean; ms: number }) {
+const BoxView = memo(function BoxView({ box, selected, plain, glyph, ms }: { box: Box; selected: boolean; plain: boolean; glyph: number; ms: number }) {
   const { t, format } = useI18n();
   const { member } = box;
   const style = { transform: `translate(${box.x}px, ${box.y}px)`, width: BOX.width, height: BOX.height };
   if (!member) {
-    return <div data-box={box.key} className="dg-box dg-fold" style={style}><Glyph name="success" label="" /><span className="k-med k-trunc">{t("run.foldCompleted", { n: box.completed ?? 0 })}</span></div>;
+    return <div data-box={box.key} className="dg-box dg-fold" style={style}><Glyph name="success" label="" size={glyph} /><span className="k-med k-trunc">{t("run.foldCompleted", { n: box.completed ?? 0 })}</span></div>;
   }
   return (
     <div data-box={box.key} data-status={member.status} data-selected={selected || undefined} data-queued={member.status === "queued" || undefined} className="dg-box" style={style}>
-      <Glyph name={memberGlyph(member.status, member.node)} label="" size={plain ? 28 : 16} />
+      <Glyph name={memberGlyph(member.status, member.node)} label="" size={glyph} />
       {!plain && (
         <span className="k-col k-grow">
           <span className="k-med k-trunc">{memberTitle(t, member.node)}</span>

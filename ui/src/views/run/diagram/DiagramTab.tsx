@@ -81,7 +81,7 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
     { id: "diagram.follow", title: t("run.follow"), group: "view", keys: "F", run: () => setFollow(!follow) },
     { id: "diagram.in", title: t("run.zoomIn"), group: "view", keys: "+", alias: ["="], palette: false, run: () => zoom(1.25) },
     { id: "diagram.out", title: t("run.zoomOut"), group: "view", keys: "-", palette: false, run: () => zoom(1 / 1.25) },
-    { id: "diagram.fit", title: t("run.fit"), group: "view", keys: "0", palette: false, run: () => { const at = control.current; if (at) { setFollow(false); const { width, height } = at.size(); at.set(fit(plan, width, height)); } } },
+    { id: "diagram.fit", title: t("run.fit"), group: "view", keys: "0", palette: false, run: () => { const at = control.current; if (at) { setFollow(false); const { width, height } = at.size(); at.set(fit(plan, width, height, at.life())); } } },
     { id: "diagram.up", title: t("run.walkUp"), group: "view", keys: "↑", palette: false, run: () => walk("up") },
     { id: "diagram.down", title: t("run.walkDown"), group: "view", keys: "↓", palette: false, run: () => walk("down") },
     { id: "diagram.left", title: t("run.walkLeft"), group: "view", keys: "←", palette: false, run: () => walk("left") },

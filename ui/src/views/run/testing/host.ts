@@ -13,6 +13,7 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
     if (name === "runs") {
       const { query } = request as Commands["runs"][0];
       const rows = Object.values(all).map((one) => one.detail.run).filter((row) => !query.project || row.project === query.project);
+      rows.sort((one, other) => other.createdAt - one.createdAt);
       return { rows, total: rows.length, complete: true };
     }
     if (name === "run_row") return (request as Commands["run_row"][0]).runs.flatMap((run) => all[run]?.detail.run ?? []);

@@ -242,12 +242,12 @@ function RowView({ row, index, id, top, height, scale, whole, selected, active, 
   return (
     <div
       id={id} role="treeitem" aria-level={isPhase ? 1 : 2} {...(isPhase ? { "aria-expanded": open } : {})} aria-selected={selected} data-active={active || undefined} data-row={index}
-      aria-label={`${title}, ${isPhase ? took : spoken}`}
       className={isPhase ? "tl-row tl-row-phase" : "tl-row"} style={{ transform: `translateY(${top}px)`, height }} onClick={onSelect} onDoubleClick={onOpen}
     >
       <div className="tl-label">
         {isPhase ? <Icon of={open ? ChevronDown : ChevronRight} size={14} /> : row.member && <Glyph name={memberGlyph(row.member.status, row.member.node)} label="" size={15} />}
         <span className="k-trunc k-grow">{title}</span>
+        {!isPhase && <span className="k-visually-hidden">{spoken}</span>}
         <span className="k-xs k-dim k-num tl-kind">{isPhase ? took : row.member ? kindText(t, { ...row.member, node: { ...row.member.node, detail: facts?.what ? { what: facts.what } : undefined } }) : ""}</span>
       </div>
       <div className="tl-track" aria-hidden="true">
