@@ -47,7 +47,16 @@ export interface ParamForm {
   focusFirst: () => HTMLElement | null | undefined;
 }
 
-const FOCUSABLE = 'input:not([type="hidden"]), textarea, select, [role="radio"][tabindex="0"], [role="radio"][data-checked], button';
+/** Where typing goes comes before the buttons beside it. */
+const FOCUSABLE = ['input:not([type="hidden"]):not([tabindex="-1"]), textarea', '[role="radio"][tabindex="0"], [role="radio"][data-checked], [role="checkbox"], [role="switch"]', "button"] as const;
+
+function focusableIn(place: HTMLElement | undefined): HTMLElement | undefined {
+  for (const selector of FOCUSABLE) {
+    const found = place?.querySelector<HTMLElement>(selector);
+    if (found) return found;
+  }
+  return undefined;
+}
 
 /** How long typing may rest before the draft is kept, in milliseconds. */
 const SAVE_AFTER = 250;
@@ -105,7 +114,7 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
 
   const focus = useCallback((name: string) => {
     const place = places.current.get(name);
-    const target = place?.querySelector<HTMLElement>(FOCUSABLE) ?? place;
+    const target = focusableIn(place) ?? place;
     target?.focus();
     target?.scrollIntoView({ block: "nearest" });
   }, []);
@@ -168,7 +177,7 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
 
   const focusFirst = useCallback(() => {
     const first = fields[0] && places.current.get(fields[0].name);
-    return first?.querySelector<HTMLElement>(FOCUSABLE);
+    return focusableIn(first);
   }, [fields]);
 
   return {

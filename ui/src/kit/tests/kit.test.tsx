@@ -369,6 +369,6 @@ test("a toast offers undo once; at most three show; errors stay", async () => {
   await userEvent.click(page.getByRole("button", { name: "Undo" }));
   expect(undo).toHaveBeenCalledTimes(1);
   for (const text of ["one", "two", "three", "four"]) toast(text, { kind: "error" });
-  await expect.element(page.getByRole("region", { name: "Notifications" }).getByText("four")).toBeVisible();
+  await expect.element(page.getByRole("region", { name: "Messages" }).getByText("four")).toBeVisible();
   await expect.poll(() => [...document.querySelectorAll<HTMLElement>(".k-toast")].filter((one) => one.offsetParent !== null || getComputedStyle(one).display !== "none").length).toBeLessThanOrEqual(3);
 });
