@@ -57,6 +57,8 @@ const board = {
   noMatch: "No card matches",
   noMatchText: { one: "{count} card is left out by the search and the filters.", other: "{count} cards are left out by the search and the filters." },
   clearFilters: "Show all cards",
+  quoted: "“{text}”",
+  without: "Without {what} ({n})",
   emptyColumn: "Nothing here",
   searching: "Searching the texts of the cards",
   rowGone: "{id} is not in view any more; the focus is on the next card",

@@ -55,6 +55,8 @@ const zh: Translation<typeof board> = {
   noMatch: "没有匹配的卡片",
   noMatchText: { other: "{count} 张卡片被搜索和筛选排除。" },
   clearFilters: "显示全部卡片",
+  quoted: "「{text}」",
+  without: "去掉{what}（{n}）",
   emptyColumn: "这里没有卡片",
   searching: "正在搜索卡片正文",
   rowGone: "{id} 已不在视图中；焦点移到下一张卡片",

@@ -46,7 +46,6 @@ export function CardFace({ card, overlaps }: { card: BoardCard; overlaps?: reado
       {hasFoot && (
         <span className="bd-card-foot">
           {card.acceptance && card.acceptance.total > 0 && <Ring {...card.acceptance} />}
-          <span className="k-grow" />
           <Standing card={card} />
         </span>
       )}
@@ -102,14 +101,16 @@ export function Card({ card, name, overlaps, isStop, isOpen, isLifted, isMoving,
       data-lifted={isLifted || undefined}
       data-moving={isMoving || undefined}
       aria-current={isOpen || undefined}
-      aria-label={name}
       aria-describedby={describedBy}
       tabIndex={isStop ? 0 : -1}
       onClick={onOpen}
       onFocus={onFocus}
       onPointerDown={onPointerDown}
     >
-      <CardFace card={card} overlaps={overlaps} />
+      <span className="k-visually-hidden">{name}</span>
+      <span className="bd-face" aria-hidden="true">
+        <CardFace card={card} overlaps={overlaps} />
+      </span>
     </button>
   );
 }

@@ -128,9 +128,8 @@ export function ClaimRow({ card, view, writer }: ClaimRowProps) {
       ) : (
         <span className="k-dim">{t("board.nobody")}</span>
       )}
-      <span className="k-grow" />
       {!view.readOnly && (
-        <>
+        <span className="bd-claim-buttons">
           {!claim && !card.archived && (
             <Button size="small" aria-disabled={busy || undefined} onClick={() => !busy && void act("project_card_claim", {}, t("board.claimed", { id: card.id }))}>
               {t("board.claim")}
@@ -160,7 +159,7 @@ export function ClaimRow({ card, view, writer }: ClaimRowProps) {
               onConfirm={(reason, status) => release(isMine ? {} : { force: true, reason }, status)}
             />
           )}
-        </>
+        </span>
       )}
     </div>
   );

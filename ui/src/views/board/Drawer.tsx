@@ -127,8 +127,13 @@ function useOpeningFocus(root: RefObject<HTMLElement | null>, title: RefObject<H
     if (!refusal || !isLoaded || shown.current === refusal) return;
     shown.current = refusal;
     const unmet = root.current?.querySelector<HTMLElement>(refusal.point === "acceptance" ? ".bd-criterion:not([data-done]) [role=checkbox]" : refusal.point === "claim" ? ".bd-facts [data-unmet] button" : ".bd-refusal");
-    unmet?.scrollIntoView({ block: "center" });
-    unmet?.focus({ preventScroll: true });
+    const scroller = root.current?.querySelector(".bd-drawer-body");
+    if (!unmet || !scroller) return;
+    // Not `scrollIntoView`: that moves whatever can be moved, the window's frame included.
+    const { top, bottom } = scroller.getBoundingClientRect();
+    const box = unmet.getBoundingClientRect();
+    if (box.top < top || box.bottom > bottom) scroller.scrollBy({ top: box.top - (top + bottom) / 2, behavior: "instant" });
+    unmet.focus({ preventScroll: true });
   }, [root, title, refusal, isLoaded]);
 }
 

@@ -27,12 +27,14 @@ interface ChoiceProps {
   options: readonly string[];
   word: (id: string) => string;
   hint?: (id: string) => string | undefined;
+  /** Said above all options. */
+  heading?: string;
   before?: ReactNode;
   isLocked: boolean;
   onChoose: (id: string, anchor: Element) => void;
 }
 
-function Choice({ label, value, options, word, hint, before, isLocked, onChoose }: ChoiceProps) {
+function Choice({ label, value, options, word, hint, heading, before, isLocked, onChoose }: ChoiceProps) {
   const [anchor, setAnchor] = useState<HTMLButtonElement | null>(null);
   if (isLocked) return <span className="bd-choice-locked">{word(value)}</span>;
   return (
@@ -50,12 +52,15 @@ function Choice({ label, value, options, word, hint, before, isLocked, onChoose 
           <Icon of={ChevronDown} size={12} className="k-chip-icon" />
         </button>
       }
-      items={options.map((id) => ({
-        label: word(id),
-        ...(id === value ? { icon: Check } : {}),
-        ...(id !== value && hint?.(id) ? { hint: hint(id) as string } : {}),
-        onSelect: () => id !== value && onChoose(id, anchor ?? document.body),
-      }))}
+      items={[
+        ...(heading ? [{ heading }] : []),
+        ...options.map((id) => ({
+          label: word(id),
+          ...(id === value ? { icon: Check } : {}),
+          ...(id !== value && hint?.(id) ? { hint: hint(id) as string } : {}),
+          onSelect: () => id !== value && onChoose(id, anchor ?? document.body),
+        })),
+      ]}
     />
   );
 }
@@ -79,10 +84,14 @@ export function Facts({ card, view, refusals, writer, isClaimUnmet, onMove }: Fa
   const patch = (changes: Record<string, JsonValue>) => {
     writer.call("project_card_patch", { id: card.id, changes, expectedRevision: card.revision }).catch((thrown: unknown) => toast(revealText((thrown as ApiError).message), { kind: "error" }));
   };
+  // What every column says against it is said once.
+  const others = refusals?.filter(({ status }) => status !== card.status) ?? [];
+  const common = (others[0]?.reasons ?? []).filter((reason) => others.length > 1 && others.every(({ reasons }) => reasons.includes(reason)));
   const why = (status: string) => {
     const refusal = refusalOf(refusals, status);
     if (!refusal) return undefined;
-    if (refusal.reasons.length > 0) return refusal.reasons.map(revealText).join(" ");
+    const own = refusal.reasons.filter((reason) => !common.includes(reason));
+    if (refusal.reasons.length > 0) return own.length > 0 ? own.map(revealText).join(" ") : undefined;
     if (refusal.needs.includes("reason")) return t("board.asksReason");
     return refusal.needs.some((need) => need === "evidence" || need === "run") ? t("board.asksEvidence") : undefined;
   };
@@ -93,7 +102,7 @@ export function Facts({ card, view, refusals, writer, isClaimUnmet, onMove }: Fa
     <dl className="bd-facts">
       <dt>{t("board.status")}</dt>
       <dd>
-        <Choice label={t("board.status")} value={card.status} options={view.statuses.map(({ id }) => id)} word={(id) => statusWord(id, t)} hint={why} isLocked={locked} onChoose={onMove} />
+        <Choice label={t("board.status")} value={card.status} options={view.statuses.map(({ id }) => id)} word={(id) => statusWord(id, t)} heading={common.map(revealText).join(" ")} hint={why} isLocked={locked} onChoose={onMove} />
         {card.archived && <Tag>{t("board.archivedCard")}</Tag>}
       </dd>
       <dt>{t("board.heldBy")}</dt>

@@ -50,7 +50,7 @@ export function Ring({ done, total }: { done: number; total: number }) {
 /** The name of a claim in full: `Claude Code #3f9a`. */
 export function longClaim(by: string): string {
   const { name, session } = claimParts(by);
-  return revealText(session ? `${name} #${session}` : name);
+  return revealText(session ? `${name} #${session}` : name).slice(0, 120);
 }
 
 /** `CC 3f9a` for a client's session, the name before the `@` for a person. */

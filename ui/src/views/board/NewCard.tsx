@@ -1,5 +1,6 @@
 // A new card. What is typed is kept until the card exists.
 import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { ListChecks } from "lucide-react";
 import type { ApiError, BoardView } from "../../api/contract";
 import { useI18n } from "../../i18n";
@@ -82,6 +83,13 @@ export function NewCard({ project, view, writer, status: given, onClose, onCreat
       setBusy(false);
     }
   };
+  // The button goes away with its press; typing goes on in the text.
+  const addCriteria = () => {
+    flushSync(() => change({ body: `${fields.body.trimEnd()}${t("board.textTemplate")}`.trimStart() }));
+    const text = root.current?.querySelector("textarea");
+    text?.focus();
+    text?.setSelectionRange(text.value.length, text.value.length);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
@@ -141,7 +149,7 @@ export function NewCard({ project, view, writer, status: given, onClose, onCreat
           </span>
           {!/^## Acceptance criteria/im.test(fields.body) && (
             <span>
-              <Button size="small" icon={ListChecks} onClick={() => change({ body: `${fields.body.trimEnd()}${t("board.textTemplate")}`.trimStart() })}>
+              <Button size="small" icon={ListChecks} onClick={addCriteria}>
                 {t("board.addCriteria")}
               </Button>
             </span>

@@ -40,8 +40,8 @@ function FilterChip({ name, label, value, options, word }: FilterChipProps) {
 const STATES = ["live", "held", "stale", "orphaned"] as const;
 
 /** How many claims of each state there are, and how many pairs of claims touch the same paths. */
-function Legend({ view, overlaps }: { view: BoardView; overlaps: number }) {
-  const { t } = useI18n();
+export function Legend({ view, overlaps }: { view: BoardView; overlaps: number }) {
+  const { t, format } = useI18n();
   const counts = STATES.map((state) => [state, view.cards.filter((card) => card.claim?.state === state).length] as const).filter(([, count]) => count > 0);
   if (counts.length === 0 && overlaps === 0) return null;
   return (
@@ -49,13 +49,19 @@ function Legend({ view, overlaps }: { view: BoardView; overlaps: number }) {
       {counts.map(([state, n]) => (
         <span key={state} className="bd-legend-item k-num">
           <Glyph name={`claim_${state}`} size={16} label="" />
-          {t(`board.${state}`, { n })}
+          <span className="bd-legend-long">{t(`board.${state}`, { n })}</span>
+          <span className="bd-legend-short" title={t(`board.${state}`, { n })}>
+            {format.number(n)}
+          </span>
         </span>
       ))}
       {overlaps > 0 && (
         <span className="bd-legend-item k-wait k-med k-num">
           <Glyph name="notice" size={14} label="" />
-          {t("board.overlapCount", { count: overlaps })}
+          <span className="bd-legend-long">{t("board.overlapCount", { count: overlaps })}</span>
+          <span className="bd-legend-short" title={t("board.overlapCount", { count: overlaps })}>
+            {format.number(overlaps)}
+          </span>
         </span>
       )}
     </span>
@@ -68,20 +74,19 @@ export interface ToolbarProps {
   onText: (text: string) => void;
   withHidden: boolean;
   onHidden: (shown: boolean) => void;
-  overlaps: number;
+  /** At the right end: who holds what. */
+  legend?: ReactNode;
   /** Narrow windows show one column, chosen here. */
   picker?: { columns: BoardColumn[]; only: string; onPick: (status: string) => void };
   /** What went wrong with the search through the texts. */
   fault?: string;
-  children?: ReactNode;
 }
 
-export function Toolbar({ view, filter, onText, withHidden, onHidden, overlaps, picker, fault, children }: ToolbarProps) {
+export function Toolbar({ view, filter, onText, withHidden, onHidden, legend, picker, fault }: ToolbarProps) {
   const { t, format } = useI18n();
   const hidden = view.statuses.filter((status) => status.hidden).length;
   return (
     <div className="bd-toolbar">
-      {children}
       <span className="bd-search">
         <SearchField value={filter.text} onChange={onText} label={t("board.search")} />
       </span>
@@ -97,7 +102,7 @@ export function Toolbar({ view, filter, onText, withHidden, onHidden, overlaps, 
       {view.readOnly && <Tag title={t("board.readOnlyWhy")}>{t("board.readOnly")}</Tag>}
       {fault && <span className="k-fail k-sm k-break">{revealText(fault)}</span>}
       <span className="k-grow" />
-      <Legend view={view} overlaps={overlaps} />
+      {legend}
       {picker && (
         <span className="bd-picker">
           <SelectField

@@ -1,7 +1,7 @@
 // The board of a project: cards in columns by status, a card's own page, and what else the board keeps (documents, changelog, findings).
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
-import { Kanban, Plus } from "lucide-react";
+import { Plus, SquareKanban } from "lucide-react";
 import type { BoardCard, ProjectRow } from "../../api/contract";
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
@@ -9,7 +9,7 @@ import { useRemembered } from "../../app/memory";
 import { setParams, useAddress } from "../../app/router";
 import { useWidth } from "../../app/useWidth";
 import { useI18n } from "../../i18n";
-import { Bone, Button, Empty, ErrorState, Late, Segmented, toast } from "../../kit";
+import { Bone, Button, Empty, ErrorState, Late, revealText, Segmented, toast } from "../../kit";
 import { AskPopover } from "./AskPopover";
 import { Changelog } from "./Changelog";
 import { Columns } from "./Columns";
@@ -18,9 +18,10 @@ import { Drawer } from "./Drawer";
 import { Findings } from "./Findings";
 import { type BoardFilter, columnsOf, overlapPairs, overlapsOf } from "./model";
 import { NewCard } from "./NewCard";
-import { Toolbar } from "./Toolbar";
+import { Legend, Toolbar } from "./Toolbar";
 import { useBoardRead, useBoardWriter } from "./useBoard";
 import { type Refusal, useMoves } from "./useMoves";
+import { priorityWord, typeWord } from "./words";
 import "./board.css";
 
 const PARTS = ["cards", "documents", "changelog", "findings"] as const;
@@ -128,6 +129,21 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
   const canCreate = view !== undefined && !view.readOnly;
   const newIn = view?.statuses.find(({ needs, terminal, hidden }) => needs.length === 0 && !terminal && !hidden)?.id ?? "backlog";
 
+  /** Which of the conditions would help when it went, and how many cards that would show. */
+  const relaxed = useMemo(() => {
+    if (!view || order.length > 0) return [];
+    const conditions: { name: string; label: string; without: Partial<BoardFilter> }[] = [
+      ...(text ? [{ name: "q", label: t("board.quoted", { text }), without: { text: "" } }] : []),
+      ...(filter.area ? [{ name: "area", label: filter.area, without: { area: undefined } }] : []),
+      ...(filter.type ? [{ name: "type", label: typeWord(filter.type, t), without: { type: undefined } }] : []),
+      ...(filter.priority ? [{ name: "priority", label: priorityWord(filter.priority, t), without: { priority: undefined } }] : []),
+    ];
+    if (conditions.length < 2) return [];
+    return conditions
+      .map(({ name, label, without }) => ({ name, label: revealText(label).slice(0, 60), count: columnsOf(view, { text, area: filter.area, type: filter.type, priority: filter.priority, ...without }, found, withHidden).reduce((sum, { cards }) => sum + cards.length, 0) }))
+      .filter(({ count }) => count > 0);
+  }, [view, order, text, filter.area, filter.type, filter.priority, found, withHidden, t]);
+
   const openCard = (id: string) => {
     setRefusal(null);
     setParams({ card: id }, { replace: open !== null });
@@ -163,6 +179,7 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
       onChange={go}
     />
   );
+  const legend = view && <Legend view={view} overlaps={overlapPairs(overlaps)} />;
   const beside = tabsEnd !== null && width !== undefined && width >= PARTS_BESIDE_TABS;
 
   return (
@@ -188,19 +205,25 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
         </>
       ) : (
         <>
-          {!beside && <div className="bd-toolbar bd-toolbar-parts">{parts}</div>}
+          {!beside && (
+            <div className="bd-toolbar bd-toolbar-parts">
+              {parts}
+              <span className="k-grow" />
+              {legend}
+            </div>
+          )}
           <Toolbar
             view={view}
             filter={filter}
             onText={(q) => setParams({ q })}
             withHidden={withHidden}
             onHidden={setWithHidden}
-            overlaps={overlapPairs(overlaps)}
+            legend={beside ? legend : undefined}
             fault={fault}
             picker={only === undefined ? undefined : { columns, only, onPick: setPicked }}
           />
           {view.cards.every(({ archived }) => archived) ? (
-            <Empty icon={Kanban} title={t("board.noCards")} text={t("board.noCardsText")}>
+            <Empty icon={SquareKanban} title={t("board.noCards")} text={t("board.noCardsText")}>
               {canCreate && (
                 <Button icon={Plus} onClick={() => setCreating(newIn)}>
                   {t("board.newCard")}
@@ -208,8 +231,15 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
               )}
             </Empty>
           ) : order.length === 0 && isFiltered ? (
-            <Empty icon={Kanban} title={t("board.noMatch")} text={t("board.noMatchText", { count: view.cards.filter(({ archived }) => !archived).length })}>
-              <Button onClick={clear}>{t("board.clearFilters")}</Button>
+            <Empty icon={SquareKanban} title={t("board.noMatch")} text={t("board.noMatchText", { count: view.cards.filter(({ archived }) => !archived).length })}>
+              {relaxed.map(({ name, label, count }) => (
+                <Button key={name} onClick={() => setParams({ [name]: null })}>
+                  {t("board.without", { what: label, n: count })}
+                </Button>
+              ))}
+              <Button look={relaxed.length > 0 ? "quiet" : "default"} onClick={clear}>
+                {t("board.clearFilters")}
+              </Button>
             </Empty>
           ) : (
             <Columns project={project} view={view} columns={columns} only={only} overlaps={overlaps} open={open} moves={moves} focusRef={focusCard} onOpen={(card: BoardCard) => openCard(card.id)} onNew={setCreating} />
