@@ -1,5 +1,5 @@
 // One run in the list.
-import { type CSSProperties, memo, type MouseEvent } from "react";
+import { memo, type MouseEvent } from "react";
 import type { RunRow } from "../../api/contract";
 import { useNow } from "../../app/clock";
 import { FromTile } from "../../app/FromTile";
@@ -17,7 +17,9 @@ export interface RowProps {
   run: RunRow;
   /** Among all runs of the list, from 0. */
   index: number;
-  style: CSSProperties;
+  /** In pixels; numbers, so that a row that stays where it is isn't drawn again. */
+  top: number;
+  height: number;
   searching: boolean;
   selected: boolean;
   /** It is the list's tab stop. */
@@ -67,7 +69,7 @@ function Elapsed({ from }: { from: number }) {
   return <>{format.clock(useNow(1000) - from)}</>;
 }
 
-export const Row = memo(function Row({ run, index, style, searching, selected, stop, fresh, onFocus, onSelect, onOpen }: RowProps) {
+export const Row = memo(function Row({ run, index, top, height, searching, selected, stop, fresh, onFocus, onSelect, onOpen }: RowProps) {
   const { t, format } = useI18n();
   const over = hasEnded(run.status);
   const now = useNow(over ? 60_000 : 10_000);
@@ -87,7 +89,7 @@ export const Row = memo(function Row({ run, index, style, searching, selected, s
       tabIndex={stop ? 0 : -1}
       data-run={run.runId}
       data-fresh={fresh || undefined}
-      style={style}
+      style={{ transform: `translateY(${top}px)`, height }}
       onFocus={() => onFocus(run.runId)}
       onClick={click}
     >
