@@ -8,6 +8,7 @@ import { ErrorBoundary } from "../../app/ErrorBoundary";
 import { openRunForm } from "../../app/overlays";
 import { navigate, projectAddress, useAddress } from "../../app/router";
 import { projectIcon } from "../../app/Sidebar";
+import { useTitle } from "../../app/title";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { Bone, BoneRows, Button, Empty, ErrorState, Icon, IconButton, Late, Menu, Reveal, revealText, Tabs, Tag, toast, useCopy } from "../../kit";
@@ -47,6 +48,7 @@ export default function Project() {
   const { segments } = useAddress();
   const key = segments[1] ?? "";
   const overview = useData("project_overview", { project: key });
+  useTitle(overview.data?.project.title ?? t("project.project"));
   const kinds = overview.data?.project.servers.map(({ kind }) => kind) ?? [];
   // The tabs are those of all kinds together; a board opens at its cards.
   const hasBoard = kinds.includes("board");

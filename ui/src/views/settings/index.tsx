@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from "react";
 import { Bell, Bot, Database, Globe, Info, KeyRound, Keyboard, Layers, SlidersHorizontal, Wrench, type LucideIcon } from "lucide-react";
 import { Bar } from "../../app/Bar";
-import { useParam } from "../../app/router";
+import { useAddress, useParam } from "../../app/router";
+import { useTitle } from "../../app/title";
 import { useRoving } from "../../app/useRoving";
 import { useI18n } from "../../i18n";
 import { announce, Icon, SearchField, SelectField } from "../../kit";
@@ -37,7 +38,11 @@ function scrollTo(scroller: HTMLElement | null, target: Element | null | undefin
 
 export default function Settings() {
   const { t } = useI18n();
-  const [section, setSection] = useParam("section");
+  const { segments } = useAddress();
+  const [param, setSection] = useParam("section");
+  // A link may name the section in the path; choosing one here stays in the parameter, so that the view isn't made anew.
+  const section = param ?? segments[1] ?? null;
+  useTitle(t("settings.title"));
   const [find, setFind] = useState("");
   const [found, setFound] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
