@@ -91,6 +91,17 @@ test("an error at the start is shown where the data would be", async () => {
   await expect.poll(() => host.calls.filter(({ name }) => name === "home").length).toBe(2);
 });
 
+test("the first steps that are open stay as one line until it is put away", async () => {
+  const { host } = await renderApp({ empty: true });
+  await host.call("project_add", { path: "/home/ada/work/fresh" });
+  host.emit({ projects: ["fresh"] });
+  const line = page.getByRole("region", { name: "First steps" });
+  await expect.element(line).toHaveTextContent("run an entrypoint");
+  await page.getByRole("button", { name: "Put this line away" }).click();
+  await expect.poll(() => document.querySelector(".home-steps")).toBeNull();
+  expect(host.calls.find(({ name }) => name === "set_settings")?.request).toEqual({ settings: { dismissed: ["first-steps"] } });
+});
+
 test("hostile names are text", async () => {
   await renderApp({ hostile: true });
   await expect.element(page.getByText('<img src=x onerror="alert(1)">')).toBeVisible();

@@ -16,6 +16,7 @@ import { useI18n } from "../../i18n";
 import { Button } from "../../kit/Button";
 import { BoneRows, ErrorState } from "../../kit/States";
 import { useNow } from "../../app/clock";
+import { FirstSteps } from "./FirstSteps";
 import { Recent } from "./Recent";
 import { Running } from "./Running";
 import { Waiting } from "./Waiting";
@@ -79,6 +80,7 @@ export default function Home() {
           {error && <ErrorState error={error} onRetry={() => void refetch()} />}
           {data ? (
             <>
+              <FirstSteps runs={data.total ?? data.recent.length} />
               <Waiting waiting={data.waiting} />
               <Running running={data.running} />
               <Recent recent={data.recent} />
