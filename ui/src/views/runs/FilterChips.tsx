@@ -1,13 +1,13 @@
 // One chip per condition. A set one is filled and has a cross; each opens its choices.
 import { Check, ChevronDown, X } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { RunRow } from "../../api/contract";
 import { useData } from "../../api/queries";
-import { useNow } from "../../app/clock";
 import { useI18n } from "../../i18n";
-import { isoDate } from "../../i18n/format";
 import { Button } from "../../kit/Button";
 import { Checkbox } from "../../kit/Choice";
+import { DateField } from "../../kit/fields/DateField";
+import { parseDate } from "../../kit/form/value";
 import { Glyph, STATUS_WORDS } from "../../kit/Glyph";
 import { Icon } from "../../kit/Icon";
 import { Menu, type MenuItem } from "../../kit/Menu";
@@ -54,12 +54,34 @@ function ConditionChip({ condition, value, onClear, children }: ChipProps) {
   );
 }
 
+/** A day as it is typed; it counts as soon as it can be read, or is empty. */
+function DayInput({ label, day, onChange }: { label: string; day: string | undefined; onChange: (day: string | undefined) => void }) {
+  const [typed, setTyped] = useState({ of: day, text: day ?? "" });
+  const text = typed.of === day ? typed.text : (day ?? "");
+  return (
+    <div className="runs-date">
+      <span aria-hidden="true">{label}</span>
+      <DateField
+        kind="date"
+        label={label}
+        value={text}
+        invalid={text.trim() !== "" && parseDate(text) === undefined}
+        onChange={(next) => {
+          const read = next.trim() === "" ? undefined : parseDate(next);
+          const isReadable = next.trim() === "" || read !== undefined;
+          setTyped({ of: isReadable ? read : day, text: next });
+          if (isReadable && read !== day) onChange(read);
+        }}
+      />
+    </div>
+  );
+}
+
 export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
   const i18n = useI18n();
   const { t, format } = i18n;
   const projects = useData("projects", {}).data ?? [];
   const overview = useData("project_overview", { project: filters.project ?? "" }, { enabled: filters.project !== undefined }).data;
-  const today = isoDate(useNow(60_000));
   const set = new Set(conditionsOf(filters));
   const change = (next: Partial<Filters>) => onChange({ ...filters, ...next });
   const clear = (condition: Condition) => onChange(without(filters, condition));
@@ -134,24 +156,12 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
               </button>
             ))}
             <div className="runs-dates">
-              <label>
-                {t("runs.from")}
-                <input
-                  type="date"
-                  max={today}
-                  value={/^\d{4}-/.test(filters.after ?? "") ? filters.after : ""}
-                  onChange={(event) => change({ after: event.target.value || undefined })}
-                />
-              </label>
-              <label>
-                {t("runs.to")}
-                <input
-                  type="date"
-                  max={today}
-                  value={filters.before ?? ""}
-                  onChange={(event) => change({ before: event.target.value || undefined })}
-                />
-              </label>
+              <DayInput
+                label={t("runs.from")}
+                day={/^\d{4}-/.test(filters.after ?? "") ? filters.after : undefined}
+                onChange={(after) => change({ after })}
+              />
+              <DayInput label={t("runs.to")} day={filters.before} onChange={(before) => change({ before })} />
             </div>
           </Popover>
         )}
