@@ -1,5 +1,5 @@
 // Rows of two sides: beside each other, or one below the other; what is alike folds away.
-import { memo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { FoldVertical } from "lucide-react";
 import { useI18n } from "../../i18n";
 import { Button } from "../../kit/Button";
@@ -31,28 +31,33 @@ export function DiffTable({ rows, heads, onlyDifferences, oneColumn, label, arou
   const { t } = useI18n();
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const [most, setMost] = useState(STEP);
-  const parts = onlyDifferences ? foldAlike(rows, around) : [{ rows: [...rows] }];
-  let drawn = 0;
-  let left = 0;
+  const { parts, left } = useMemo(() => divide(rows, onlyDifferences, around, opened, most), [rows, onlyDifferences, around, opened, most]);
   return (
     <div className="k-panel cp-diff" role="table" aria-label={label} data-one={oneColumn || undefined}>
       <div className="cp-diff-head" role="row"><span role="columnheader">{heads[0]}</span><span role="columnheader">{heads[1]}</span></div>
-      {parts.map((part, index) => {
-        if ("fold" in part && !opened.has(index)) {
-          if (drawn >= most) return null;
-          return (
-            <div key={index} role="row"><div role="cell" className="cp-fold-cell"><button type="button" className="cp-fold" onClick={() => setOpened((old) => new Set(old).add(index))}><Icon of={FoldVertical} size={12} />{t("compare.alike", { count: part.fold.length })}</button></div></div>
-          );
-        }
-        const own = "fold" in part ? part.fold : part.rows;
-        const shown = own.slice(0, Math.max(0, most - drawn));
-        drawn += shown.length;
-        left += own.length - shown.length;
-        return shown.map((row, at) => <RowView key={`${index}.${at}`} row={row} oneColumn={oneColumn} mask={mask} />);
-      })}
+      {parts.map((part) => ("alike" in part ? (
+        <div key={part.key} role="row"><div role="cell" className="cp-fold-cell"><button type="button" className="cp-fold" onClick={() => setOpened((old) => new Set(old).add(part.key))}><Icon of={FoldVertical} size={12} />{t("compare.alike", { count: part.alike })}</button></div></div>
+      ) : part.rows.map((row, at) => <RowView key={`${part.key}.${at}`} row={row} oneColumn={oneColumn} mask={mask} />)))}
       {left > 0 && <div className="cp-more"><Button look="quiet" size="small" onClick={() => setMost(most + STEP * 4)}>{t("kit.showMore", { n: Math.min(left, STEP * 4), all: rows.length })}</Button></div>}
     </div>
   );
+}
+
+type Part = { key: number; alike: number } | { key: number; rows: readonly DiffRow[] };
+
+/** Rows in parts: folded ones that nobody opened are a number, and no more than `most` rows are drawn. */
+function divide(rows: readonly DiffRow[], onlyDifferences: boolean, around: number, opened: ReadonlySet<number>, most: number): { parts: Part[]; left: number } {
+  const parts: Part[] = [];
+  let [drawn, left] = [0, 0];
+  (onlyDifferences ? foldAlike(rows, around) : [{ rows: [...rows] }]).forEach((part, key) => {
+    if ("fold" in part && !opened.has(key)) { if (drawn < most) parts.push({ key, alike: part.fold.length }); return; }
+    const own = "fold" in part ? part.fold : part.rows;
+    const shown = own.slice(0, Math.max(0, most - drawn));
+    drawn += shown.length;
+    left += own.length - shown.length;
+    if (shown.length > 0) parts.push({ key, rows: shown });
+  });
+  return { parts, left };
 }
 
 const RowView = memo(function RowView({ row, oneColumn, mask }: { row: DiffRow; oneColumn: boolean; mask?: (text: string) => string }) {

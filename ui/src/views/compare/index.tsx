@@ -4,6 +4,7 @@ import { ArrowLeft, ArrowLeftRight, Copy, ScrollText } from "lucide-react";
 import type { RunDetail } from "../../api/contract";
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
+import { useNow } from "../../app/clock";
 import { fromOf } from "../../app/clients";
 import { useRemembered } from "../../app/memory";
 import { Link, navigate, runAddress, setParams, useAddress } from "../../app/router";
@@ -113,6 +114,7 @@ const filesOf = (detail: RunDetail): Record<string, unknown> => Object.fromEntri
 function Comparison({ a, b, onChange, onTurn }: ComparisonProps) {
   const { t, format } = useI18n();
   const host = useHost();
+  const now = useNow(60_000);
   const root = useRef<HTMLDivElement>(null);
   const width = useWidth(root);
   const [only, setOnly] = useRemembered("compare.only", true);
@@ -129,7 +131,7 @@ function Comparison({ a, b, onChange, onTurn }: ComparisonProps) {
   const output = useMemo(() => (outputs.a.data && outputs.b.data ? diffJson(outputs.a.data.output, outputs.b.data.output, "output") : undefined), [outputs.a.data, outputs.b.data]);
   const answers = useMemo(() => diffJson(answersOf(a), answersOf(b)), [a, b]);
   const files = useMemo(() => diffJson(filesOf(a), filesOf(b)), [a, b]);
-  const times = useMemo(() => (nodes.a.data && nodes.b.data ? timingRows(phaseTimes(a.run, nodes.a.data, a.run.finishedAt ?? Date.now()), phaseTimes(b.run, nodes.b.data, b.run.finishedAt ?? Date.now())) : undefined), [a.run, b.run, nodes.a.data, nodes.b.data]);
+  const times = useMemo(() => (nodes.a.data && nodes.b.data ? timingRows(phaseTimes(a.run, nodes.a.data, a.run.finishedAt ?? now), phaseTimes(b.run, nodes.b.data, b.run.finishedAt ?? now)) : undefined), [a.run, b.run, nodes.a.data, nodes.b.data, now]);
   const logDiff = useMemo(() => (logs.data ? diffLines(logs.data.left, logs.data.right, maskLine) : undefined), [logs.data]);
 
   const counts: Record<SectionName, number | undefined> = { input: input.changes, output: output?.changes, answers: answers.changes, timing: times?.filter((row) => row.notable).length, logs: logDiff?.changes, files: files.changes };

@@ -1,6 +1,6 @@
 // The canvas of the diagram: boxes and lines, moved and zoomed with the pointer. It is hidden from assistive technology;
 // the list beside it says the same and is complete.
-import { memo, type PointerEvent, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, type PointerEvent, type RefObject, useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
 import { LocateFixed, Maximize, ZoomIn, ZoomOut } from "lucide-react";
 import { useI18n } from "../../../i18n";
 import { Button, IconButton } from "../../../kit/Button";
@@ -62,10 +62,7 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   const set = useCallback((next: View) => { view.current = next; schedule(); }, [schedule]);
 
   useLayoutEffect(() => { planRef.current = plan; draw(); }, [plan, draw]);
-  useEffect(() => {
-    control.current = { view: () => view.current, set, size: () => size.current, life: () => life };
-    return () => { control.current = null; };
-  }, [control, set, life]);
+  useImperativeHandle(control, (): CanvasControl => ({ view: () => view.current, set, size: () => size.current, life: () => life }), [set, life]);
   useEffect(() => {
     const element = frame.current;
     if (!element) return undefined;

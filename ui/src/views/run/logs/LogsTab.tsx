@@ -3,7 +3,6 @@ import { type CSSProperties, type MouseEvent, useCallback, useDeferredValue, use
 import { ArrowDown, ChevronDown, ChevronRight, ChevronUp, Clock, Copy, Search, WrapText, X } from "lucide-react";
 import type { LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
-import { useData } from "../../../api/queries";
 import { useActions } from "../../../app/actions";
 import { remember, remembered } from "../../../app/memory";
 import { setParams, useAddress } from "../../../app/router";
@@ -27,6 +26,7 @@ import { entryLines, isPassing, saysError } from "./lines";
 import { LogPages } from "./pages";
 import { LogRows, phaseOf } from "./rows";
 import { ScrollMarks } from "./ScrollMarks";
+import { useLogSearch } from "./useLogSearch";
 import { positionAt, usePhases } from "./usePhases";
 import "./logs.css";
 
@@ -89,11 +89,12 @@ export function LogsTab({ detail, nodes }: TabProps) {
 
   // ---- what is searched, and which rows there are ----
   const settled = useSettled(text, 150);
-  const found = useData("run_log_search", { run, text: settled, limit: MOST_HITS, ...(stream === "all" ? {} : { stream }) }, { enabled: settled !== "", keepPrevious: settled !== "" });
-  const ofStream = useData("run_log_search", { run, text: "", limit: MOST_HITS, ...(stream === "all" ? {} : { stream }) }, { enabled: stream !== "all", keepPrevious: true });
-  const errors = useData("run_log_search", { run, text: "", stream: "stderr", limit: 1 }, { keepPrevious: true });
-  const positions = useMemo(() => (settled === "" ? [] : (found.data?.positions ?? [])), [settled, found.data]);
-  const streamPositions = stream === "all" ? undefined : ofStream.data?.positions;
+  const filter = stream === "all" ? undefined : stream;
+  const { found, key: foundKey } = useLogSearch(run, settled, filter, MOST_HITS, settled !== "");
+  const ofStream = useLogSearch(run, "", filter, MOST_HITS, filter !== undefined);
+  const errors = useLogSearch(run, "", "stderr", 1, true).found;
+  const positions = useMemo(() => found?.positions ?? [], [found]);
+  const streamPositions = filter === undefined ? undefined : ofStream.found?.positions;
 
   const lineAt = useCallback(async (position: number) => pages.get(position) ?? (await host.call("run_logs", { run, from: position, limit: 1 })).lines[0], [pages, host, run]);
   const phases = usePhases(nodes, end, lineAt);
@@ -140,15 +141,20 @@ export function LogsTab({ detail, nodes }: TabProps) {
     setMatch(next);
     go(positions[next] ?? 0);
   };
-  // A new search goes to the first match at or after what is in sight.
+  // A new search goes to the first match at or after what is in sight; when the log grew, the match stays.
   const viewFirst = useRef(0);
+  const searched = useRef({ key: "", position: 0 });
   useEffect(() => {
-    if (positions.length === 0) return;
-    const index = positions.findIndex((position) => position >= viewFirst.current);
-    setMatch(Math.max(0, index));
-    go(positions[Math.max(0, index)] ?? 0);
+    if (positions.length === 0) { if (foundKey === "") searched.current.key = ""; return; }
+    const isNew = searched.current.key !== foundKey;
+    const from = isNew ? viewFirst.current : searched.current.position;
+    const index = Math.max(0, positions.findIndex((position) => position >= from));
+    searched.current.key = foundKey;
+    setMatch(index);
+    if (isNew) go(positions[index] ?? 0);
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [positions]);
+  }, [positions, foundKey]);
+  useEffect(() => { if (current !== undefined) searched.current.position = current; }, [current]);
 
   // The address may name a line, or a time.
   const line = address.get("line");
@@ -271,7 +277,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
               else if (event.key === "Escape") { event.stopPropagation(); event.preventDefault(); if (text) { setText(""); setMatchesOnly(false); } else list.current?.focus(); }
             }}
           />
-          {settled !== "" && found.data && <span className="k-sub k-num" role="status">{found.data.total === 0 ? t("run.noMatch") : t("run.matchOf", { n: match + 1, of: found.data.total })}</span>}
+          {settled !== "" && found && <span className="k-sub k-num" role="status">{found.total === 0 ? t("run.noMatch") : t("run.matchOf", { n: match + 1, of: found.total })}</span>}
           {text !== "" && <button type="button" className="k-input-button" aria-label={t("common.clear")} onClick={() => { setText(""); setMatchesOnly(false); field.current?.focus(); }}><Icon of={X} size={14} /></button>}
         </span>
         <IconButton icon={ChevronUp} label={t("run.previousMatch")} keys="Shift N" size="small" disabled={positions.length === 0} onClick={() => step(-1)} />
@@ -282,7 +288,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
           label={t("run.streams")} value={stream} onChange={(next) => { setStream(next); setFollow(false); }}
           items={[
             { value: "all", label: t("run.streamAll") }, { value: "stdout", label: t("run.streamOut") },
-            { value: "stderr", label: <>{t("run.streamErr")}{errors.data && errors.data.total > 0 && <span className="lg-count k-num">{format.number(errors.data.total)}</span>}</> }, { value: "flow", label: t("run.streamFlow") },
+            { value: "stderr", label: <>{t("run.streamErr")}{errors && errors.total > 0 && <span className="lg-count k-num">{format.number(errors.total)}</span>}</> }, { value: "flow", label: t("run.streamFlow") },
           ]}
         />
         <span className="k-sep lg-sep" />
