@@ -7,7 +7,7 @@ import type { ApiError, ProjectOverview } from "../api/contract";
 import { useData } from "../api/queries";
 import { useAllActions } from "../app/actions";
 import { useNow } from "../app/clock";
-import { address, navigate, runAddress } from "../app/router";
+import { address, navigate, runAddress, useAddress } from "../app/router";
 import { useSettings } from "../app/settings";
 import { toApiError, useHost } from "../host";
 import { useI18n } from "../i18n";
@@ -51,6 +51,7 @@ function useRested(text: string, after: number): string {
 
 function useSources(find: string, asks: boolean) {
   const host = useHost();
+  const { segments } = useAddress();
   const now = useNow(1000);
   const actions = useAllActions();
   const home = useData("home", {}).data;
@@ -67,7 +68,7 @@ function useSources(find: string, asks: boolean) {
   });
   const current = rested === find.trim() && rested.length >= 2;
   return {
-    sources: { actions, home, projects: projects ?? [], overviews, runs: asks && rested.length >= 2 ? (found.data?.rows ?? []) : [], now },
+    sources: { actions, home, projects: projects ?? [], overviews, project: segments[0] === "project" ? segments[1] : undefined, runs: asks && rested.length >= 2 ? (found.data?.rows ?? []) : [], now },
     total: current && !found.isFetching ? found.data?.total : undefined,
   };
 }

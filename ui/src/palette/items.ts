@@ -50,6 +50,8 @@ export interface Sources {
   home: Home | undefined;
   projects: readonly ProjectRow[];
   overviews: readonly ProjectOverview[];
+  /** The project on screen, whose entrypoints come first. */
+  project: string | undefined;
   /** Found by the store, behind the first answer. */
   runs: readonly RunRow[];
   now: number;
@@ -109,7 +111,7 @@ function entrypointItems(sources: Sources, { t }: I18n): Item[] {
           sub: revealText(overview.project.title),
           also: row.id,
           icon: Play,
-          recent: recency(last?.at, sources.now),
+          recent: recency(last?.at, sources.now) + (project === sources.project ? 1 : 0),
           run: () => openRunForm({ project, entrypoint: row.id }),
           more: again ? [again, runs] : [runs],
         };

@@ -60,7 +60,7 @@ export interface Rankable {
   sub?: string;
   /** Further words that lead here and are not shown. */
   also?: string;
-  /** 0 to 1: how lately it was used. */
+  /** 0 to 1: how lately it was used; above 1 where it is at hand in the view on screen. */
   recent?: number;
 }
 

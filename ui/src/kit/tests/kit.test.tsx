@@ -7,7 +7,7 @@ import { expectAccessible } from "../../../tests/axe";
 import { expectGoodLayout } from "../../../tests/layout";
 import { Providers } from "../../app/App";
 import { createMockHost } from "../../host/mock";
-import { loadDraft, Markdown, ParamFields, Segmented, toast, TokenField, useParamForm, JsonTree, type ParamForm } from "..";
+import { DataTable, loadDraft, Markdown, ParamFields, Segmented, toast, TokenField, useParamForm, JsonTree, type ParamForm } from "..";
 import KitPage, { ALL_FIELDS } from "../KitPage";
 
 async function show(element: ReactNode, settings = {}) {
@@ -371,4 +371,23 @@ test("a toast offers undo once; at most three show; errors stay", async () => {
   for (const text of ["one", "two", "three", "four"]) toast(text, { kind: "error" });
   await expect.element(page.getByRole("region", { name: "Messages" }).getByText("four")).toBeVisible();
   await expect.poll(() => [...document.querySelectorAll<HTMLElement>(".k-toast")].filter((one) => one.offsetParent !== null || getComputedStyle(one).display !== "none").length).toBeLessThanOrEqual(3);
+});
+
+test("a table of 20,000 rows keeps fewer than 60 in the page, sorts all of them and copies all of them", async () => {
+  const rows = Array.from({ length: 20_000 }, (_, index) => ({ n: (index * 7919) % 20_000, name: index === 3 ? '<img src=x onerror="window.__evil=1">\u202E' : `row ${index}` }));
+  const { host, container } = await show(<DataTable rows={rows} label="Many" />);
+  await expect.element(page.getByRole("table")).toHaveAttribute("aria-rowcount", "20001");
+  await expect.poll(() => container.querySelectorAll("tbody tr[aria-rowindex]").length).toBeGreaterThan(5);
+  expect(container.querySelectorAll("tbody tr").length).toBeLessThan(60);
+  expect(container.querySelectorAll("td img")).toHaveLength(0);
+  await userEvent.click(page.getByRole("button", { name: "n", exact: true }));
+  await expect.poll(() => container.querySelector('tr[aria-rowindex="2"] td')?.textContent).toBe("0");
+  await userEvent.click(page.getByRole("button", { name: "n", exact: true }));
+  await expect.poll(() => container.querySelector('tr[aria-rowindex="2"] td')?.textContent).toBe("19,999");
+  const region = container.querySelector(".k-table-wrap")!;
+  region.scrollTop = region.scrollHeight;
+  await expect.poll(() => container.querySelector('tr[aria-rowindex="20001"] td')?.textContent).toBe("0");
+  expect(container.querySelectorAll("tbody tr").length).toBeLessThan(60);
+  await userEvent.click(page.getByRole("button", { name: "Copy as CSV" }));
+  await expect.poll(() => host.copied[0]?.split("\r\n").length).toBe(20_001);
 });

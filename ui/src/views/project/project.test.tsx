@@ -219,3 +219,23 @@ describe("looks", () => {
     await expectGoodLayout();
   });
 });
+
+test("runs that begin while the list is scrolled don't move it; a pill says how many", async () => {
+  const { host } = await open({ at: "/project/weekly-report/runs", runs: 2000 });
+  await expect.element(page.getByRole("list", { name: "Runs" })).toBeVisible();
+  const list = document.querySelector(".pj-runs-list")!;
+  list.scrollTop = 740;
+  await expect.poll(() => list.scrollTop).toBe(740);
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const seen = () => {
+    const middle = list.getBoundingClientRect().top + 200;
+    return [...document.querySelectorAll(".pj-runs-row")].find((row) => row.getBoundingClientRect().bottom > middle)?.textContent;
+  };
+  const before = seen();
+  host.add();
+  host.add();
+  await expect.element(page.getByRole("button", { name: "2 new" })).toBeVisible();
+  expect(seen()).toBe(before);
+  await userEvent.click(page.getByRole("button", { name: "2 new" }));
+  await expect.element(page.getByRole("button", { name: "2 new" })).not.toBeInTheDocument();
+});
