@@ -144,6 +144,12 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
       change(card.id, { notes: [...card.notes, `- ${new Date().toISOString().slice(0, 16).replace("T", " ")}Z ${ACTOR} — ${String(args.text)}`] });
       return { record: row(find(card.id)) };
     },
+    project_card_patch: (args) => {
+      const card = find(args.id);
+      guard(card, args.expectedRevision);
+      change(card.id, args.changes as Partial<MockCard>);
+      return { record: row(find(card.id)) };
+    },
     project_card_create: (args) => {
       if (options.readOnly) throw refuse("MCP_SERVER_READ_ONLY", "The board is read-only.");
       const number = Math.max(0, ...board.cards.map(({ id }) => Number(id.split("-")[1]))) + 1;

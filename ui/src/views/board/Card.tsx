@@ -1,12 +1,12 @@
 // A card on its column. One button: it opens; dragging and Shift with an arrow move it.
 import type { PointerEvent } from "react";
+import { Calendar, CalendarX2 } from "lucide-react";
 import type { BoardCard } from "../../api/contract";
 import { useNow } from "../../app/clock";
 import { useI18n } from "../../i18n";
 import { Glyph, Icon, revealText } from "../../kit";
-import { CalendarClock } from "lucide-react";
 import { ClaimMark, PriorityBars, Ring, TypeIcon } from "./Marks";
-import { daysSince, type Overlap } from "./model";
+import { daysSince, dueOf, type Overlap } from "./model";
 import { priorityWord, typeWord } from "./words";
 
 const CLAIM_WORDS = { live: "kit.claimLive", held: "kit.claimHeld", stale: "kit.claimStale", orphaned: "kit.claimOrphaned" } as const;
@@ -17,12 +17,12 @@ function Standing({ card }: { card: BoardCard }) {
   const now = useNow(60_000);
   if (card.claim) return <ClaimMark claim={card.claim} />;
   if (card.status === "blocked") return <span className="bd-aside k-trunc">{t("board.days", { count: daysSince(card.updated, now) })}</span>;
-  const due = card.due ? Date.parse(card.due) : Number.NaN;
-  if (Number.isNaN(due)) return null;
+  const due = dueOf(card, now);
+  if (!due) return null;
   return (
-    <span className="bd-aside bd-due" data-late={due + 86_400_000 < now || undefined}>
-      <Icon of={CalendarClock} size={12} />
-      <span className="k-trunc">{format.shortDate(due)}</span>
+    <span className="bd-aside bd-due" data-late={due.isLate || undefined} title={t(due.isLate ? "board.overdue" : "board.due", { date: format.longDate(due.at) })}>
+      <Icon of={due.isLate ? CalendarX2 : Calendar} size={12} />
+      <span className="k-trunc">{format.shortDate(due.at)}</span>
     </span>
   );
 }
@@ -62,17 +62,19 @@ export function CardFace({ card, overlaps }: { card: BoardCard; overlaps?: reado
 /** The card in one sentence, for those who can't see it. */
 export function useCardName(): (card: BoardCard, overlaps?: readonly Overlap[]) => string {
   const { t, format } = useI18n();
-  return (card, overlaps) =>
-    [
+  return (card, overlaps) => {
+    const due = dueOf(card, Date.now());
+    return [
       `${revealText(card.id)} ${revealText(card.title)}`,
       typeWord(card.type, t),
       priorityWord(card.priority, t),
       ...(card.acceptance && card.acceptance.total > 0 ? [t("board.criteria", { done: card.acceptance.done, total: card.acceptance.total })] : []),
       ...(card.claim ? [t("board.claimedBy", { state: t(CLAIM_WORDS[card.claim.state]), name: revealText(card.claim.by) })] : []),
       ...(card.status === "blocked" ? [t("board.blockedFor", { count: daysSince(card.updated, Date.now()) })] : []),
-      ...(card.due && !Number.isNaN(Date.parse(card.due)) ? [t("board.due", { date: format.longDate(Date.parse(card.due)) })] : []),
+      ...(due ? [t(due.isLate ? "board.overdue" : "board.due", { date: format.longDate(due.at) })] : []),
       ...(overlaps?.[0] ? [t("board.overlaps", { id: overlaps[0].card.id })] : []),
     ].join(t("board.join"));
+  };
 }
 
 export interface CardProps {

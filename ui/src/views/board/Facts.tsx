@@ -2,12 +2,13 @@
 import { type ReactNode, useState } from "react";
 import { Check, ChevronDown } from "lucide-react";
 import type { ApiError, BoardCard, BoardRefusal, BoardView, JsonValue } from "../../api/contract";
+import { useNow } from "../../app/clock";
 import { setParams } from "../../app/router";
 import { useI18n } from "../../i18n";
 import { Glyph, Icon, Menu, Reveal, revealText, Tag, toast } from "../../kit";
 import { ClaimRow } from "./ClaimRow";
 import { PriorityBars } from "./Marks";
-import { refusalOf } from "./model";
+import { dueOf, refusalOf } from "./model";
 import type { BoardWriter } from "./useBoard";
 import { priorityWord, statusWord, typeWord } from "./words";
 
@@ -96,7 +97,7 @@ export function Facts({ card, view, refusals, writer, isClaimUnmet, onMove }: Fa
     return refusal.needs.some((need) => need === "evidence" || need === "run") ? t("board.asksEvidence") : undefined;
   };
   const locked = view.readOnly || card.archived;
-  const due = card.due ? Date.parse(card.due) : Number.NaN;
+  const due = dueOf(card, useNow(60_000));
   const updated = Date.parse(card.updated);
   return (
     <dl className="bd-facts">
@@ -144,10 +145,10 @@ export function Facts({ card, view, refusals, writer, isClaimUnmet, onMove }: Fa
           </dd>
         </>
       )}
-      {!Number.isNaN(due) && (
+      {due && (
         <>
           <dt>{t("board.dueOn")}</dt>
-          <dd>{format.longDate(due)}</dd>
+          <dd>{due.isLate ? t("board.overdue", { date: format.longDate(due.at) }) : format.longDate(due.at)}</dd>
         </>
       )}
       {card.tags.length > 0 && (

@@ -102,7 +102,7 @@ export function Toolbar({ view, filter, onText, withHidden, onHidden, legend, pi
       {view.readOnly && <Tag title={t("board.readOnlyWhy")}>{t("board.readOnly")}</Tag>}
       {fault && <span className="k-fail k-sm k-break">{revealText(fault)}</span>}
       <span className="k-grow" />
-      {legend}
+      <span className="bd-toolbar-legend">{legend}</span>
       {picker && (
         <span className="bd-picker">
           <SelectField

@@ -254,6 +254,14 @@ describe("a card's page", () => {
     expect(calls(host, "project_card_release")).toMatchObject([{ id: "HB-0207", force: true, reason: "Its session is gone", status: "next" }]);
   });
 
+  test("another's claim leaves the fields editable", async () => {
+    const { host } = await open({ at });
+    await page.getByRole("button", { name: "Priority: Critical" }).click();
+    await page.getByRole("menuitem", { name: "Low" }).click();
+    await expect.poll(() => calls(host, "project_card_patch")).toMatchObject([{ id: "HB-0207", changes: { priority: "low" }, expectedRevision: "sha256:207-1" }]);
+    await expect.element(page.getByRole("button", { name: "Priority: Low" })).toBeVisible();
+  });
+
   test("the status menu goes through the gates and says why", async () => {
     await open({ at: `${BOARD}?card=HB-0205` });
     await page.getByRole("button", { name: "Status: Review" }).click();

@@ -30,8 +30,8 @@ const PART_WORDS = { cards: "board.partCards", documents: "board.partDocuments",
 
 /** Below this width, in rem, one column is shown. */
 const ONE_COLUMN_BELOW = 45;
-/** From this width on, in rem, the parts stand in the row of the project's tabs. */
-const PARTS_BESIDE_TABS = 58;
+/** How often a visible board is read, in milliseconds: the feed watches the files of boards that were read within the last 10 s. */
+const WATCHED_EVERY = 8_000;
 /** How long typing rests before the texts of the cards are searched, in milliseconds: each search is recorded in the history. */
 const SEARCH_AFTER = 400;
 
@@ -71,6 +71,25 @@ function Bones() {
   );
 }
 
+/** Keeps the feed's watch over the board's files while somebody looks at it. An answer like the one before changes nothing on screen. */
+function useWatch(refetch: () => unknown): void {
+  const latest = useRef(refetch);
+  useEffect(() => {
+    latest.current = refetch;
+  });
+  useEffect(() => {
+    const look = () => {
+      if (document.visibilityState === "visible") void latest.current();
+    };
+    const timer = window.setInterval(look, WATCHED_EVERY);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      window.clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, []);
+}
+
 /** Ids of cards that the search through all texts names; only for the text as it now stands. */
 function useTextSearch(project: string, text: string, mark: string | undefined) {
   const [asked, setAsked] = useState("");
@@ -93,6 +112,7 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
   const { search } = useAddress();
   const board = useData("board_view", { project });
   const view = board.data;
+  useWatch(board.refetch);
   const writer = useBoardWriter(project);
   const [withHidden, setWithHidden] = useRemembered(`board-hidden.${project}`, false);
   const [picked, setPicked] = useRemembered<string | null>(`board-column.${project}`, null);
@@ -180,11 +200,11 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
     />
   );
   const legend = view && <Legend view={view} overlaps={overlapPairs(overlaps)} />;
-  const beside = tabsEnd !== null && width !== undefined && width >= PARTS_BESIDE_TABS;
 
   return (
     <div className="bd" ref={root} data-drawer={(open !== null && part === "cards") || undefined}>
-      {beside && createPortal(parts, tabsEnd)}
+      {/* Beside the tabs where there is room, else in a row of their own: the style sheet shows one of both. */}
+      {tabsEnd && createPortal(<span className="bd-parts-beside">{parts}</span>, tabsEnd)}
       {bar &&
         createPortal(
           <Button look="primary" icon={Plus} keys="N" offBecause={view?.readOnly ? t("board.readOnlyWhy") : undefined} onClick={() => canCreate && setCreating(newIn)}>
@@ -200,25 +220,23 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
         <Bones />
       ) : part !== "cards" ? (
         <>
-          {!beside && <div className="bd-toolbar">{parts}</div>}
+          <div className="bd-toolbar bd-toolbar-parts">{parts}</div>
           {part === "documents" ? <Documents project={project} folder={row.path} mark={view.mark} /> : part === "changelog" ? <Changelog project={project} mark={view.mark} /> : <Findings project={project} view={view} />}
         </>
       ) : (
         <>
-          {!beside && (
-            <div className="bd-toolbar bd-toolbar-parts">
-              {parts}
-              <span className="k-grow" />
-              {legend}
-            </div>
-          )}
+          <div className="bd-toolbar bd-toolbar-parts">
+            {parts}
+            <span className="k-grow" />
+            {legend}
+          </div>
           <Toolbar
             view={view}
             filter={filter}
             onText={(q) => setParams({ q })}
             withHidden={withHidden}
             onHidden={setWithHidden}
-            legend={beside ? legend : undefined}
+            legend={legend}
             fault={fault}
             picker={only === undefined ? undefined : { columns, only, onPick: setPicked }}
           />

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { BoardCard, BoardView } from "../../api/contract";
-import { asksFor, claimParts, columnsOf, daysSince, momentOf, notesOf, overlapPairs, overlapsOf, partsOfBody, pathsOverlap, sortCards, unmetPoint } from "./model";
+import { asksFor, claimParts, columnsOf, daysSince, dueOf, momentOf, notesOf, overlapPairs, overlapsOf, partsOfBody, pathsOverlap, sortCards, unmetPoint } from "./model";
 
 const card = (id: string, more: Partial<BoardCard> = {}): BoardCard => ({ id, title: `Card ${id}`, type: "task", status: "next", priority: "medium", tags: [], depends: [], updated: "2026-11-30", revision: "sha256:1", archived: false, path: `${id}.md`, ...more });
 const view = (cards: BoardCard[]): BoardView => ({
@@ -107,5 +107,8 @@ describe("the text of a card", () => {
     expect(momentOf("yesterday")).toBeUndefined();
     expect(daysSince("2026-11-21", Date.UTC(2026, 10, 30, 12))).toBe(9);
     expect(daysSince("soon", 0)).toBe(0);
+    expect(dueOf(card("T-1", { due: "2026-11-30" }), Date.UTC(2026, 10, 30, 23))).toEqual({ at: Date.UTC(2026, 10, 30), isLate: false });
+    expect(dueOf(card("T-1", { due: "2026-11-30" }), Date.UTC(2026, 11, 1))?.isLate).toBe(true);
+    expect(dueOf(card("T-1", { due: "soon" }), 0)).toBeUndefined();
   });
 });

@@ -179,3 +179,9 @@ export function daysSince(date: string, now: number): number {
   const at = Date.parse(date);
   return Number.isNaN(at) ? 0 : Math.max(0, Math.floor((now - at) / 86_400_000));
 }
+
+/** When a card is due, and whether that day is over. */
+export function dueOf(card: BoardCard, now: number): { at: number; isLate: boolean } | undefined {
+  const at = card.due ? Date.parse(card.due) : Number.NaN;
+  return Number.isNaN(at) ? undefined : { at, isLate: at + 86_400_000 <= now };
+}
