@@ -29,6 +29,7 @@ import { useAddProject } from "./DropOverlay";
 import { openPalette } from "./overlays";
 import { Link, projectAddress, runAddress, useAddress } from "./router";
 import { useRoving } from "./useRoving";
+import { useTotalRuns } from "./useTotalRuns";
 
 /** A project's icon is that of its first kind. */
 export function projectIcon(project: ProjectRow): LucideIcon {
@@ -153,7 +154,8 @@ export function Sidebar({ rail, canUnfold, onFold }: SidebarProps) {
   const projects = useData("projects", {}).data ?? [];
   const pinned = useData("runs", { query: { pinned: true }, limit: 6 }).data?.rows ?? [];
   const addProject = useAddProject();
-  const waiting = home?.waiting.length ?? 0;
+  const total = useTotalRuns();
+  const waiting = home?.today.waiting ?? 0;
   const view = segments[0] ?? "home";
   const waitingWords = t("shell.waitingCount", { count: waiting });
   const fold = canUnfold && (
@@ -199,7 +201,7 @@ export function Sidebar({ rail, canUnfold, onFold }: SidebarProps) {
           label={t("shell.runs")}
           current={view === "runs"}
           rail={rail}
-          end={!rail && home?.total !== undefined && <span className="app-count">{format.number(home.total)}</span>}
+          end={!rail && total !== undefined && <span className="app-count">{format.number(total)}</span>}
         />
         {rail ? (
           <hr />

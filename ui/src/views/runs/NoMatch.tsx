@@ -22,11 +22,12 @@ function Drop({
   const { t, format } = useI18n();
   const query = useMemo(() => toQuery(filters, now, condition), [filters, now, condition]);
   const { data } = useData("runs", { query, limit: 1 });
-  const count = data?.total ?? data?.rows.length ?? 0;
-  if (count === 0) return null;
+  if (!data || data.rows.length === 0) return null;
+  // A store that would have to look at many rows doesn't count them.
+  const count = data.total ?? (data.next === undefined ? data.rows.length : undefined);
   return (
     <Button onClick={() => onChange(without(filters, condition))}>
-      {t(ANY_WORDS[condition])} <span className="k-num runs-drop-count">{format.number(count)}</span>
+      {t(ANY_WORDS[condition])} {count !== undefined && <span className="k-num runs-drop-count">{format.number(count)}</span>}
     </Button>
   );
 }

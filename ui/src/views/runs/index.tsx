@@ -2,7 +2,6 @@
 import { Database, History, Play } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { RunRow } from "../../api/contract";
-import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
 import { Bar } from "../../app/Bar";
 import { useNow } from "../../app/clock";
@@ -10,6 +9,7 @@ import { openRunForm } from "../../app/overlays";
 import { navigate, runAddress, setParams, stepId, useAddress } from "../../app/router";
 import { useTitle } from "../../app/title";
 import { setTrail } from "../../app/trail";
+import { useTotalRuns } from "../../app/useTotalRuns";
 import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { startOfDay } from "../../i18n/format";
@@ -74,7 +74,7 @@ export default function Runs() {
   const host = useHost();
   const { search } = useAddress();
   const [step] = useState(stepId);
-  const home = useData("home", {}).data;
+  const total = useTotalRuns();
   const filters = useMemo(() => fromParams(search), [search]);
   // Conditions like "last 7 days" move with the day, not with the clock.
   const today = startOfDay(useNow(60_000));
@@ -195,12 +195,13 @@ export default function Runs() {
     },
   ]);
 
-  const total = home?.total;
   const result = (() => {
     if (list.isLoading || list.isStale || list.error || isEmpty(filters)) return "";
     const n = list.total ?? rows.length;
+    const time = format.duration(list.tookMs ?? 0);
     const exact = list.complete && (list.total !== undefined || !list.hasMore);
-    return t(exact ? "runs.found" : "runs.foundAtLeast", { count: total ?? n, n, total: total ?? n, time: format.duration(list.tookMs ?? 0) });
+    if (total === undefined) return t(exact ? "runs.foundOnly" : "runs.foundOnlyAtLeast", { count: n, n, time });
+    return t(exact ? "runs.found" : "runs.foundAtLeast", { count: total, n, total, time });
   })();
   const oldest = rows.at(-1);
   const shown = list.total ?? rows.length;
@@ -210,13 +211,13 @@ export default function Runs() {
     : !oldest
       ? ""
       : list.hasMore
-        ? t("runs.footerMore", { count: shown, n: shown })
+        ? t(list.total === undefined ? "runs.footerAtLeast" : "runs.footerMore", { count: shown, n: shown })
         : t("runs.footer", {
             count: shown,
             n: shown,
             day: `${oldest.createdAt > today - 6 * 86_400_000 ? format.weekday(oldest.createdAt) : format.longDate(oldest.createdAt)} ${format.time(oldest.createdAt)}`,
           });
-  const none = !list.isLoading && !list.error && rows.length === 0;
+  const none = !list.isLoading && !list.error && rows.length === 0 && !list.hasMore;
 
   return (
     <>
