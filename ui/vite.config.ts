@@ -18,17 +18,22 @@ export default defineConfig({
     strictPort: true,
     proxy: { "/rpc": backend, "/events": backend },
   },
+  // Everything is found at the start, so that no test is reloaded for a package that turned up late.
+  optimizeDeps: { entries: ["index.html", "src/**/*.{ts,tsx}", "tests/**/*.{ts,tsx}"] },
   build: {
     outDir: "dist",
     target: "safari16",
     cssTarget: "safari16",
     sourcemap: false,
+    // The window's policy takes fonts and scripts from the page's own files only.
+    assetsInlineLimit: 0,
     chunkSizeWarningLimit: 700,
   },
   test: {
     include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
     setupFiles: ["tests/setup.ts"],
-    testTimeout: 15_000,
+    testTimeout: 20_000,
+    expect: { poll: { timeout: 4000 } },
     browser: {
       enabled: true,
       headless: true,

@@ -1,8 +1,7 @@
 // The page's entrance: finds out what it runs in, then shows the window.
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import "@fontsource-variable/inter/index.css";
-import "@fontsource-variable/jetbrains-mono/index.css";
+import "./styles/fonts.css";
 import "./styles/tokens.css";
 import "./kit/base.css";
 import "./app/app.css";
@@ -16,13 +15,5 @@ if (root) {
     <StrictMode>
       <App host={host} />
     </StrictMode>,
-  );
-  // Two frames on, the shell is painted and its listeners are set.
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() => {
-      void host.ready?.().then((address) => {
-        if (address) location.hash = address;
-      });
-    }),
   );
 }

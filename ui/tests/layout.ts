@@ -42,18 +42,26 @@ export function layoutFaults(root: Element = document.body): string[] {
     const wide = element.scrollWidth - element.clientWidth > 1 && element.clientWidth > 0;
     if (wide && style.display !== "inline") {
       // A document or a list that can't be reached without scrolling sideways; code, tables and canvases may, when they say so.
-      if (scrolls(style.overflowX) && !element.closest("[data-scrolls-x], pre, .k-table-wrap, .k-diff, .k-tree")) faults.push(`Scrolls sideways: ${describe(element)} ${element.scrollWidth} > ${element.clientWidth}`);
+      if (scrolls(style.overflowX) && !element.closest("[data-scrolls-x], pre, .k-table-wrap, .k-diff, .k-tree"))
+        faults.push(`Scrolls sideways: ${describe(element)} ${element.scrollWidth} > ${element.clientWidth}`);
       // Text that is cut hard. An ellipsis says that there is more.
       const isCut = style.overflowX === "hidden" || style.overflowX === "clip";
-      if (isCut && style.textOverflow !== "ellipsis" && hasOwnText(element)) faults.push(`Text is cut: ${describe(element)} ${element.scrollWidth} > ${element.clientWidth}`);
+      if (isCut && style.textOverflow !== "ellipsis" && hasOwnText(element))
+        faults.push(`Text is cut: ${describe(element)} ${element.scrollWidth} > ${element.clientWidth}`);
     }
     const box = element.getBoundingClientRect();
     if (hasOwnText(element) && !isInScroller(element)) {
-      if (box.right > window.clientWidth + 1) faults.push(`Beyond the right edge: ${describe(element)} ${Math.round(box.right)} > ${window.clientWidth}`);
+      if (box.right > window.clientWidth + 1)
+        faults.push(`Beyond the right edge: ${describe(element)} ${Math.round(box.right)} > ${window.clientWidth}`);
       if (box.left < -1) faults.push(`Beyond the left edge: ${describe(element)} ${Math.round(box.left)}`);
     }
     // One line of a control that is less high than its text.
-    if (hasOwnText(element) && (style.overflowY === "hidden" || style.overflowY === "clip") && style.webkitLineClamp === "none" && element.scrollHeight - element.clientHeight > 4)
+    if (
+      hasOwnText(element) &&
+      (style.overflowY === "hidden" || style.overflowY === "clip") &&
+      style.webkitLineClamp === "none" &&
+      element.scrollHeight - element.clientHeight > 4
+    )
       faults.push(`Text is cut below: ${describe(element)} ${element.scrollHeight} > ${element.clientHeight}`);
   }
   return faults;

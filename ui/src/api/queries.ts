@@ -7,7 +7,14 @@ import type { ApiError, Commands } from "./contract";
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      queries: { staleTime: Infinity, gcTime: 10 * 60_000, retry: false, refetchOnWindowFocus: false, refetchOnReconnect: false, networkMode: "always" },
+      queries: {
+        staleTime: Infinity,
+        gcTime: 10 * 60_000,
+        retry: false,
+        refetchOnWindowFocus: false,
+        refetchOnReconnect: false,
+        networkMode: "always",
+      },
       mutations: { retry: false, networkMode: "always" },
     },
   });
@@ -21,7 +28,11 @@ export interface DataOptions {
 }
 
 /** The answer of a reading command, kept up to date by the change feed. Its key is `[name, request]`. */
-export function useData<N extends keyof Commands>(name: N, request: Commands[N][0], options: DataOptions = {}): UseQueryResult<Commands[N][1], ApiError> {
+export function useData<N extends keyof Commands>(
+  name: N,
+  request: Commands[N][0],
+  options: DataOptions = {},
+): UseQueryResult<Commands[N][1], ApiError> {
   const host = useHost();
   return useQuery<Commands[N][1], ApiError>({
     queryKey: [name, request],

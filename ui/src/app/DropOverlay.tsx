@@ -74,6 +74,8 @@ export function DropOverlay() {
     [host, addProject, t],
   );
 
+  useEffect(() => host.onOver((isOver) => setOver(isOver && takers.length === 0)), [host]);
+
   // The page itself takes no files: without this a dropped file would replace the page.
   useEffect(() => {
     let depth = 0;

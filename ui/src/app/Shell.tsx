@@ -33,18 +33,30 @@ function useGlobalActions(toggleSidebar: () => void): void {
     { id: "home", title: t("shell.actHome"), group: "go", keys: "G H", run: () => navigate("/") },
     { id: "runs", title: t("shell.actRuns"), group: "go", keys: "G R", run: () => navigate("/runs") },
     { id: "settings", title: t("shell.actSettings"), group: "go", keys: "G S", alias: ["Ctrl ,"], run: () => navigate("/settings") },
-    ...projects.slice(0, 9).map(
-      (project, index): Action => ({ id: `project-${index + 1}`, title: t("shell.actProject", { name: project.title }), group: "go", keys: `G ${index + 1}`, palette: false, run: () => navigate(projectAddress(project.key)) }),
-    ),
+    ...projects.slice(0, 9).map((project, index): Action => ({
+      id: `project-${index + 1}`,
+      title: t("shell.actProject", { name: project.title }),
+      group: "go",
+      keys: `G ${index + 1}`,
+      palette: false,
+      run: () => navigate(projectAddress(project.key)),
+    })),
     { id: "back", title: t("shell.actBack"), group: "go", keys: "Alt ←", palette: false, run: () => history.back() },
     { id: "forward", title: t("shell.actForward"), group: "go", keys: "Alt →", palette: false, run: () => history.forward() },
-    { id: "run", title: t("shell.actRun"), group: "do", keys: "R", run: () => openRunForm(segments[0] === "project" ? { project: segments[1] } : {}) },
+    {
+      id: "run",
+      title: t("shell.actRun"),
+      group: "do",
+      keys: "R",
+      run: () => openRunForm(segments[0] === "project" ? { project: segments[1] } : {}),
+    },
     { id: "sidebar", title: t("shell.actFold"), group: "go", keys: "Ctrl \\", run: toggleSidebar },
   ];
   if (run) {
     const previous = neighbour(run, -1);
     const next = neighbour(run, 1);
-    if (previous) actions.push({ id: "previous-run", title: t("shell.actPreviousRun"), group: "go", keys: "Alt ↑", run: () => navigate(runAddress(previous)) });
+    if (previous)
+      actions.push({ id: "previous-run", title: t("shell.actPreviousRun"), group: "go", keys: "Alt ↑", run: () => navigate(runAddress(previous)) });
     if (next) actions.push({ id: "next-run", title: t("shell.actNextRun"), group: "go", keys: "Alt ↓", run: () => navigate(runAddress(next)) });
   }
   useActions(actions);
@@ -53,7 +65,21 @@ function useGlobalActions(toggleSidebar: () => void): void {
 /** The host asks for a view: a second start, a click on a notification. */
 function useHostNavigation(): void {
   const host = useHost();
-  useEffect(() => host.onNavigate((to) => navigate(to.replace(/^#/, ""))), [host]);
+  useEffect(() => {
+    const go = (to: string) => navigate(to.replace(/^#/, ""));
+    const end = host.onNavigate(go);
+    // After the first paint; what was asked for until then is the answer.
+    const frame = requestAnimationFrame(() => {
+      host.ready().then(
+        (to) => to && go(to),
+        () => undefined,
+      );
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      end();
+    };
+  }, [host]);
 }
 
 /** When what had the focus went away with the old view, the new one gets it. */

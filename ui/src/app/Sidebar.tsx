@@ -1,5 +1,18 @@
 // The sidebar: where to go, what waits, whether the page is live. Narrow, it is a rail of icons with the same links.
-import { FolderPlus, History, House, Kanban, type LucideIcon, MessagesSquare, PanelLeft, Plus, Route, Search, Settings, Workflow } from "lucide-react";
+import {
+  FolderPlus,
+  History,
+  House,
+  SquareKanban,
+  type LucideIcon,
+  MessagesSquare,
+  PanelLeft,
+  Plus,
+  Route,
+  Search,
+  Settings,
+  Workflow,
+} from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import type { ProjectRow } from "../api/contract";
 import { useData } from "../api/queries";
@@ -16,6 +29,7 @@ import { useAddProject } from "./DropOverlay";
 import { openPalette } from "./overlays";
 import { Link, projectAddress, runAddress, useAddress } from "./router";
 import { useRoving } from "./useRoving";
+import { useTotalRuns } from "./useTotalRuns";
 
 /** A project's icon is that of its first kind. */
 export function projectIcon(project: ProjectRow): LucideIcon {
@@ -24,7 +38,7 @@ export function projectIcon(project: ProjectRow): LucideIcon {
       return Route;
     case "board":
     case "kanban":
-      return Kanban;
+      return SquareKanban;
     case "conversation":
       return MessagesSquare;
     case "folder":
@@ -50,14 +64,21 @@ interface ItemProps {
 function Item({ to, icon, mark, label, state, current, rail, end }: ItemProps) {
   const name = revealText(label);
   const link = (
-    <Link to={to} className={rail ? "app-rail-item" : "app-item"} aria-current={current ? "page" : undefined} aria-label={state ? `${name}, ${state}` : rail ? name : undefined} data-roving>
+    <Link
+      to={to}
+      className={rail ? "app-rail-item" : "app-item"}
+      aria-current={current ? "page" : undefined}
+      aria-label={rail ? (state ? `${name}, ${state}` : name) : undefined}
+      data-roving
+    >
       {icon ? <Icon of={icon} size={rail ? 17 : 16} className="app-item-icon" /> : mark}
       {!rail && (
         <span className="app-item-label" title={name.length > 24 ? name : undefined}>
           <Reveal text={label} limit={200} />
         </span>
       )}
-      {end}
+      {end && <span aria-hidden="true">{end}</span>}
+      {!rail && state && <span className="k-visually-hidden">, {state}</span>}
     </Link>
   );
   return rail ? (
@@ -70,10 +91,19 @@ function Item({ to, icon, mark, label, state, current, rail, end }: ItemProps) {
 }
 
 /** One thing, the first that holds: number waiting, running, notice. */
-function projectMark(project: ProjectRow, rail: boolean, say: (kind: "waiting" | "running" | "notice" | "missing") => string): { end?: ReactNode; state?: string } {
-  if (project.waiting > 0) return { state: say("waiting"), end: rail ? <span className="app-rail-square" /> : <span className="app-count app-count-wait">{project.waiting}</span> };
+function projectMark(
+  project: ProjectRow,
+  rail: boolean,
+  say: (kind: "waiting" | "running" | "notice" | "missing") => string,
+): { end?: ReactNode; state?: string } {
+  if (project.waiting > 0)
+    return {
+      state: say("waiting"),
+      end: rail ? <span className="app-rail-square" /> : <span className="app-count app-count-wait">{project.waiting}</span>,
+    };
   if (project.running > 0) return { state: say("running"), end: <Glyph name="running" size={rail ? 10 : 14} label="" /> };
-  if (project.notice || project.missing) return { state: say(project.missing ? "missing" : "notice"), end: <Glyph name="notice" size={rail ? 10 : 14} label="" /> };
+  if (project.notice || project.missing)
+    return { state: say(project.missing ? "missing" : "notice"), end: <Glyph name="notice" size={rail ? 10 : 14} label="" /> };
   return {};
 }
 
@@ -88,7 +118,13 @@ function Live({ rail }: { rail: boolean }) {
   const hint = state === "down" ? `${t("shell.notLiveHint")}${error ? `: ${error.message}` : ""}` : [words, changed].filter(Boolean).join(", ");
   return (
     <Tooltip text={hint} side={rail ? "right" : "top"}>
-      <button type="button" className={rail ? "app-rail-item" : "app-live"} aria-label={hint} data-roving onClick={() => void feed.check()}>
+      <button
+        type="button"
+        className={rail ? "app-rail-item" : "app-live"}
+        aria-label={rail ? hint : undefined}
+        data-roving
+        onClick={() => void feed.check(true)}
+      >
         {mark}
         {!rail && (
           <>
@@ -118,7 +154,8 @@ export function Sidebar({ rail, canUnfold, onFold }: SidebarProps) {
   const projects = useData("projects", {}).data ?? [];
   const pinned = useData("runs", { query: { pinned: true }, limit: 6 }).data?.rows ?? [];
   const addProject = useAddProject();
-  const waiting = home?.waiting.length ?? 0;
+  const total = useTotalRuns();
+  const waiting = home?.today.waiting ?? 0;
   const view = segments[0] ?? "home";
   const waitingWords = t("shell.waitingCount", { count: waiting });
   const fold = canUnfold && (
@@ -132,7 +169,14 @@ export function Sidebar({ rail, canUnfold, onFold }: SidebarProps) {
         {!rail && <b className="k-grow">{t("common.appName")}</b>}
         {!rail && fold}
       </div>
-      <button type="button" className={rail ? "app-rail-item" : "app-find"} data-roving onClick={() => openPalette()} aria-label={t("shell.find")} title={rail ? t("shell.find") : undefined}>
+      <button
+        type="button"
+        className={rail ? "app-rail-item" : "app-find"}
+        data-roving
+        onClick={() => openPalette()}
+        aria-label={rail ? t("shell.find") : undefined}
+        title={rail ? t("shell.find") : undefined}
+      >
         <Icon of={Search} size={rail ? 17 : 15} />
         {!rail && (
           <>
@@ -151,7 +195,14 @@ export function Sidebar({ rail, canUnfold, onFold }: SidebarProps) {
           rail={rail}
           end={waiting > 0 && <span className={rail ? "app-rail-count" : "app-count app-count-wait"}>{format.number(waiting)}</span>}
         />
-        <Item to="/runs" icon={History} label={t("shell.runs")} current={view === "runs"} rail={rail} end={!rail && home?.total !== undefined && <span className="app-count">{format.number(home.total)}</span>} />
+        <Item
+          to="/runs"
+          icon={History}
+          label={t("shell.runs")}
+          current={view === "runs"}
+          rail={rail}
+          end={!rail && total !== undefined && <span className="app-count">{format.number(total)}</span>}
+        />
         {rail ? (
           <hr />
         ) : (
@@ -162,15 +213,38 @@ export function Sidebar({ rail, canUnfold, onFold }: SidebarProps) {
         )}
         {projects.map((project) => {
           const mark = projectMark(project, rail, (kind) =>
-            kind === "waiting" ? t("shell.waitingCount", { count: project.waiting }) : kind === "running" ? t("common.running") : kind === "missing" ? t("shell.missingHere") : t("shell.noticeHere"),
+            kind === "waiting"
+              ? t("shell.waitingCount", { count: project.waiting })
+              : kind === "running"
+                ? t("common.running")
+                : kind === "missing"
+                  ? t("shell.missingHere")
+                  : t("shell.noticeHere"),
           );
-          return <Item key={project.key} to={projectAddress(project.key)} icon={projectIcon(project)} label={project.title} current={view === "project" && segments[1] === project.key} rail={rail} {...mark} />;
+          return (
+            <Item
+              key={project.key}
+              to={projectAddress(project.key)}
+              icon={projectIcon(project)}
+              label={project.title}
+              current={view === "project" && segments[1] === project.key}
+              rail={rail}
+              {...mark}
+            />
+          );
         })}
         {!rail && pinned.length > 0 && (
           <>
             <div className="app-side-head">{t("shell.pinned")}</div>
             {pinned.map((run) => (
-              <Item key={run.runId} to={runAddress(run.runId)} mark={<Glyph name={run.status} size={14} />} label={run.entrypointTitle} current={view === "run" && segments[1] === run.runId} rail={false} />
+              <Item
+                key={run.runId}
+                to={runAddress(run.runId)}
+                mark={<Glyph name={run.status} size={14} />}
+                label={run.entrypointTitle}
+                current={view === "run" && segments[1] === run.runId}
+                rail={false}
+              />
             ))}
           </>
         )}

@@ -58,7 +58,9 @@ export function useActions(actions: Action[]): void {
   useEffect(() => {
     latest.current = actions;
   });
-  const shape = JSON.stringify(actions.map(({ id, title, group, keys, alias, off, everywhere, palette }) => [id, title, group, keys, alias, off, everywhere, palette]));
+  const shape = JSON.stringify(
+    actions.map(({ id, title, group, keys, alias, off, everywhere, palette }) => [id, title, group, keys, alias, off, everywhere, palette]),
+  );
   useEffect(() => {
     const mine = owner.current;
     const stable = latest.current.map((action) => ({

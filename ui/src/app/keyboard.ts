@@ -56,13 +56,18 @@ function isCovered(): boolean {
 
 /** Whether Enter and Space belong to what has the focus. */
 function isPressable(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest('button, a[href], [role="button"], [role="menuitem"], [role="option"], [role="tab"], summary') !== null;
+  return (
+    target instanceof HTMLElement &&
+    target.closest('button, a[href], [role="button"], [role="menuitem"], [role="option"], [role="tab"], summary') !== null
+  );
 }
 
 function find(strokes: string[]): Action | undefined {
   const wanted = strokes.join(" ");
   // The last registered wins: a view inside another may give a key its own meaning.
-  return currentActions().findLast((action) => [action.keys, ...(action.alias ?? [])].some((keys) => keys !== undefined && strokesOf(keys).join(" ") === wanted));
+  return currentActions().findLast((action) =>
+    [action.keys, ...(action.alias ?? [])].some((keys) => keys !== undefined && strokesOf(keys).join(" ") === wanted),
+  );
 }
 
 function startsPair(stroke: string): boolean {
@@ -74,7 +79,15 @@ export function useKeyboard(single: boolean): void {
   const first = useRef<{ stroke: string; at: number } | null>(null);
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
-      if (event.defaultPrevented || event.isComposing || event.key === "Shift" || event.key === "Control" || event.key === "Alt" || event.key === "Meta") return;
+      if (
+        event.defaultPrevented ||
+        event.isComposing ||
+        event.key === "Shift" ||
+        event.key === "Control" ||
+        event.key === "Alt" ||
+        event.key === "Meta"
+      )
+        return;
       const stroke = keyOf(event);
       const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
       const named = plain && /^(?:Shift )?(?:[↑↓←→]|Enter|Home|End|Esc|PageUp|PageDown)$/.test(stroke);

@@ -48,7 +48,14 @@ export function noteOf(run: RunRow, kind: NoteKind, waiting: Home["waiting"], { 
         kind,
         run: run.runId,
         title: t("shell.noteWaits", { name }),
-        body: left > 0 ? t("shell.noteWaitsBody", { question: question.replace(/[.?!。？！]$/u, ""), client: shown(run.client ?? ""), time: format.duration(Math.ceil(left / 60_000) * 60_000) }) : t("shell.noteWaitsBodyAnyTime", { question }),
+        body:
+          left > 0
+            ? t("shell.noteWaitsBody", {
+                question: question.replace(/[.?!。？！]$/u, ""),
+                client: shown(run.client ?? ""),
+                time: format.duration(Math.ceil(left / 60_000) * 60_000),
+              })
+            : t("shell.noteWaitsBodyAnyTime", { question }),
       };
     }
     case "failed":
@@ -62,13 +69,23 @@ export function noteOf(run: RunRow, kind: NoteKind, waiting: Home["waiting"], { 
 
 /** Several of a kind become one. */
 export function together(notes: Note[], names: Map<string, string>, { t }: I18n): Note[] {
-  const several = { waits: "shell.noteSeveralWait", failed: "shell.noteSeveralFailed", interrupted: "shell.noteSeveralInterrupted", finished: "shell.noteSeveralFinished" } as const;
+  const several = {
+    waits: "shell.noteSeveralWait",
+    failed: "shell.noteSeveralFailed",
+    interrupted: "shell.noteSeveralInterrupted",
+    finished: "shell.noteSeveralFinished",
+  } as const;
   const kinds = [...new Set(notes.map(({ kind }) => kind))];
   return kinds.map((kind) => {
     const own = notes.filter((note) => note.kind === kind);
     const first = own[0] as Note;
     if (own.length === 1) return first;
-    return { kind, run: first.run, title: t(several[kind], { count: own.length }), body: own.map(({ run }) => names.get(run) ?? run).join(t("shell.noteJoin")) };
+    return {
+      kind,
+      run: first.run,
+      title: t(several[kind], { count: own.length }),
+      body: own.map(({ run }) => names.get(run) ?? run).join(t("shell.noteJoin")),
+    };
   });
 }
 
@@ -86,6 +103,18 @@ export function useNotifications(): void {
   });
   useEffect(() => () => window.clearTimeout(timer.current), []);
 
+  /** Projects whose notifications are switched off. */
+  async function quietProjects(rows: RunRow[]): Promise<Set<string>> {
+    const projects = [...new Set(rows.filter(({ registered }) => registered).map(({ project }) => project))];
+    const asked = await Promise.allSettled(projects.map((project) => host.call("project_settings", { project })));
+    return new Set(
+      projects.filter((_, index) => {
+        const answer = asked[index];
+        return answer?.status === "fulfilled" && !answer.value.notifications;
+      }),
+    );
+  }
+
   async function tell(): Promise<void> {
     timer.current = undefined;
     const runs = [...pending.current];
@@ -93,13 +122,14 @@ export function useNotifications(): void {
     if (document.hasFocus() || runs.length === 0) return;
     const { i18n, settings } = latest.current;
     const [rows, home] = await Promise.all([host.call("run_row", { runs }), host.call("home", {})]);
+    const quiet = await quietProjects(rows);
     const notes: Note[] = [];
     const names = new Map<string, string>();
     for (const row of rows) {
       if (told.current.get(row.runId) === row.status) continue;
       told.current.set(row.runId, row.status);
       const kind = kindOf(row, settings.notify);
-      if (!kind) continue;
+      if (!kind || quiet.has(row.project)) continue;
       names.set(row.runId, shown(row.entrypointTitle));
       notes.push(noteOf(row, kind, home.waiting, i18n, Date.now()));
     }
@@ -110,6 +140,7 @@ export function useNotifications(): void {
     // With the focus here the person sees it; what was seen is not told later.
     if (document.hasFocus()) return;
     for (const run of change.runs) pending.current.add(run);
-    if (pending.current.size > 0 && timer.current === undefined) timer.current = window.setTimeout(() => void tell().catch(() => undefined), TOGETHER);
+    if (pending.current.size > 0 && timer.current === undefined)
+      timer.current = window.setTimeout(() => void tell().catch(() => undefined), TOGETHER);
   });
 }

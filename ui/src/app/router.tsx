@@ -1,5 +1,15 @@
 // The address: view, filters, tab and selection live in the part after `#`, so that back, forward and "copy link" work.
-import { type AnchorHTMLAttributes, createContext, type MouseEvent, type ReactNode, type Ref, useCallback, useContext, useMemo, useSyncExternalStore } from "react";
+import {
+  type AnchorHTMLAttributes,
+  createContext,
+  type MouseEvent,
+  type ReactNode,
+  type Ref,
+  useCallback,
+  useContext,
+  useMemo,
+  useSyncExternalStore,
+} from "react";
 
 /** An address taken apart: `#/run/20261130-zz1c/logs?line=3` has the segments `run`, `20261130-zz1c`, `logs`. */
 export interface Address {
@@ -54,12 +64,30 @@ function watch(watcher: () => void): () => void {
   return () => watchers.delete(watcher);
 }
 
+/** Each step of the history has a name of its own, so that a view finds again what it left there. */
+interface Step {
+  id: string;
+}
+
+function newStep(): Step {
+  return { id: Math.random().toString(36).slice(2) };
+}
+
+/** The name of the present step. Going back brings the name of then; following a link makes a new one. */
+export function stepId(): string {
+  const step = history.state as Step | null;
+  if (step?.id) return step.id;
+  const made = newStep();
+  history.replaceState(made, "");
+  return made.id;
+}
+
 /** Goes to an address. `replace` leaves no step for "back", for changes within a view. */
 export function navigate(to: string, options: { replace?: boolean } = {}): void {
   const hash = `#${to}`;
   if (hash === location.hash) return;
-  if (options.replace) history.replaceState(history.state, "", hash);
-  else history.pushState(null, "", hash);
+  if (options.replace) history.replaceState(history.state ?? newStep(), "", hash);
+  else history.pushState(newStep(), "", hash);
   notify();
 }
 

@@ -62,7 +62,8 @@ export function SettingsProvider({ children }: { children: ReactNode }) {
 
   const update = useCallback(
     (change: Partial<AppSettings>) => {
-      const put = (next: Partial<AppSettings>) => client.setQueryData<AppInfo>(["app_info", {}], (old) => old && { ...old, settings: { ...old.settings, ...next } });
+      const put = (next: Partial<AppSettings>) =>
+        client.setQueryData<AppInfo>(["app_info", {}], (old) => old && { ...old, settings: { ...old.settings, ...next } });
       const before = client.getQueryData<AppInfo>(["app_info", {}])?.settings;
       put(change);
       mutate(

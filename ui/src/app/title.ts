@@ -13,7 +13,7 @@ export function windowTitle(title: string, waiting: number, app: string): string
 export function useTitle(title: string): void {
   const host = useHost();
   const { t } = useI18n();
-  const waiting = useData("home", {}).data?.waiting.length ?? 0;
+  const waiting = useData("home", {}).data?.today.waiting ?? 0;
   const whole = windowTitle(title, waiting, t("common.appName"));
   useEffect(() => {
     host.setTitle(whole).catch(() => undefined);

@@ -16,7 +16,8 @@ export function useRoving(ref: RefObject<HTMLElement | null>, orientation: "vert
     const at = all.indexOf(document.activeElement as HTMLElement);
     if (at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
     const [previous, next] = orientation === "vertical" ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
-    const to = event.key === previous ? at - 1 : event.key === next ? at + 1 : event.key === "Home" ? 0 : event.key === "End" ? all.length - 1 : undefined;
+    const to =
+      event.key === previous ? at - 1 : event.key === next ? at + 1 : event.key === "Home" ? 0 : event.key === "End" ? all.length - 1 : undefined;
     if (to === undefined) return;
     event.preventDefault();
     const target = all[Math.max(0, Math.min(all.length - 1, to))];

@@ -27,5 +27,10 @@ export function viewOf(address: Address, hasProjects: boolean): View {
   return hasProjects ? home : first;
 }
 
-export const Palette = lazy(() => import("../palette"));
-export const RunForm = lazy(() => import("../views/runform"));
+const palette = () => import("../palette");
+const runForm = () => import("../views/runform");
+export const Palette = lazy(palette);
+export const RunForm = lazy(runForm);
+
+// What opens by a key is fetched soon after the start, so that the first letters typed into it aren't lost.
+window.setTimeout(() => void Promise.allSettled([palette(), runForm()]), 1500);

@@ -25,6 +25,12 @@ export function createHttpHost(base = ""): Host {
         const change = parse(event.data);
         if (change) listener(change);
       });
+      // What changed while the stream was broken is not told again.
+      let wasOpen = false;
+      events.addEventListener("open", () => {
+        if (wasOpen) listener({ seq: 0, runs: [], projects: [], all: true });
+        wasOpen = true;
+      });
       return () => events.close();
     },
     // A browser can't hand out paths, so the person types one.
@@ -54,6 +60,8 @@ export function createHttpHost(base = ""): Host {
       document.title = title;
     },
     onNavigate: () => () => {},
+    onOver: () => () => {},
+    ready: async () => null,
   };
 }
 

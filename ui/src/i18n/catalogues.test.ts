@@ -12,13 +12,16 @@ test("both languages have the same keys", () => {
 });
 
 test("no message is empty", () => {
-  for (const language of ["en", "zh-CN"] as const) expect(keysOf(language).filter((key) => forms(language, key).some((form) => form.trim() === ""))).toEqual([]);
+  for (const language of ["en", "zh-CN"] as const)
+    expect(keysOf(language).filter((key) => forms(language, key).some((form) => form.trim() === ""))).toEqual([]);
 });
 
 test("Chinese fills no hole that English doesn't have", () => {
   const faults = keysOf("en").filter((key) => {
     const known = new Set(forms("en", key).flatMap(holes));
-    return forms("zh-CN", key).flatMap(holes).some((hole) => !known.has(hole));
+    return forms("zh-CN", key)
+      .flatMap(holes)
+      .some((hole) => !known.has(hole));
   });
   expect(faults).toEqual([]);
 });
@@ -29,7 +32,9 @@ test("Chinese addresses the person with 你 and raises no voice", () => {
 });
 
 test("a space stands between Chinese and Latin or digits", () => {
-  const faults = keysOf("zh-CN").filter((key) => forms("zh-CN", key).some((form) => /[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]/u.test(form)));
+  const faults = keysOf("zh-CN").filter((key) =>
+    forms("zh-CN", key).some((form) => /[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]/u.test(form)),
+  );
   expect(faults).toEqual([]);
 });
 

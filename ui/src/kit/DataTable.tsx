@@ -1,16 +1,29 @@
 // Rows of a run's output as a table: sortable, copied as CSV. Cells are text nodes.
-import { useMemo, useState, type ReactNode } from "react";
+import { useMemo, useRef, useState, type ReactNode } from "react";
+import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useI18n } from "../i18n";
 import { Button } from "./Button";
 import { CopyButton } from "./Copy";
 import { Icon } from "./Icon";
 import { Reveal } from "./Reveal";
+import { cutText, revealText } from "./text";
 import { cellText, COLUMN_LIMIT, columnsOf, sortRows, toCsv, type Column, type Sorting } from "./table";
 import "./states.css";
 
-/** Rows drawn at first and added by "show more". */
-const STEP = 200;
+/** Up to this many rows stand in the page; more are drawn as they come into sight, one line each. */
+const ALL_AT_ONCE = 100;
+/** Height of such a line, in pixels at text size 100 %. */
+const LINE = 34;
+/** Widths are taken from this many rows, so that columns keep still while the table scrolls. */
+const SAMPLE = 200;
+
+/** How wide a column is, in characters. */
+function widthOf(column: Column, rows: readonly Record<string, unknown>[]): number {
+  let most = column.label.length + 2;
+  for (const row of rows.slice(0, SAMPLE)) most = Math.max(most, cellText(row[column.key]).length);
+  return Math.min(Math.max(most, 6), 40);
+}
 
 export interface DataTableProps {
   rows: readonly Record<string, unknown>[];
@@ -28,12 +41,22 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
   const all = useMemo(() => given ?? columnsOf(rows), [given, rows]);
   const [sorting, setSorting] = useState<Sorting>();
   const [wide, setWide] = useState(false);
-  const [shown, setShown] = useState(STEP);
   const columns = wide || given ? all : all.slice(0, COLUMN_LIMIT);
   const sorted = useMemo(() => sortRows(rows, sorting, language), [rows, sorting, language]);
+  const scroller = useRef<HTMLDivElement>(null);
+
+  const many = sorted.length > ALL_AT_ONCE;
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+  const line = (LINE / 16) * rem;
+  const virtual = useVirtualizer({ count: many ? sorted.length : 0, getScrollElement: () => scroller.current, estimateSize: () => line, overscan: 10 });
+  const items = virtual.getVirtualItems();
+  const before = items[0]?.start ?? 0;
+  const after = many ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
+  const shown = many ? items.map((item) => item.index) : sorted.map((_, index) => index);
+  const widths = useMemo(() => (many ? columns.map((column) => widthOf(column, rows)) : []), [many, columns, rows]);
 
   const turn = (key: string) =>
-    setSorting((before) => (before?.key !== key ? { key, down: false } : before.down ? undefined : { key, down: true }));
+    setSorting((old) => (old?.key !== key ? { key, down: false } : old.down ? undefined : { key, down: true }));
 
   return (
     <div className="k-col">
@@ -52,10 +75,17 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
       <div className="k-panel k-clip">
         {/* A region that scrolls has to be reachable by keyboard. */}
         {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-        <div className="k-table-wrap" tabIndex={0} role="region" aria-label={label}>
+        <div ref={scroller} className={many ? "k-table-wrap k-table-many" : "k-table-wrap"} tabIndex={0} role="region" aria-label={label}>
           <table className="k-table" aria-rowcount={rows.length + 1}>
+            {many && (
+              <colgroup>
+                {widths.map((width, index) => (
+                  <col key={columns[index]!.key} style={{ width: `calc(${width}ch + 1.5rem)` }} />
+                ))}
+              </colgroup>
+            )}
             <thead>
-              <tr>
+              <tr aria-rowindex={1}>
                 {columns.map((column) => {
                   const on = sorting?.key === column.key ? sorting : undefined;
                   return (
@@ -70,18 +100,19 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
               </tr>
             </thead>
             <tbody>
-              {sorted.slice(0, shown).map((row, index) => (
-                <tr key={index}>
+              {before > 0 && <tr aria-hidden="true" style={{ height: before }} />}
+              {shown.map((index) => (
+                <tr key={index} aria-rowindex={index + 2} style={many ? { height: line } : undefined}>
                   {columns.map((column) => {
+                    const row = sorted[index]!;
                     const value = row[column.key];
+                    const text = cellText(value);
                     return (
-                      <td key={column.key} data-number={column.number || undefined}>
+                      <td key={column.key} data-number={column.number || undefined} title={many && text.length > 38 ? revealText(cutText(text, 1000).text) : undefined}>
                         {cell?.(column, row) ??
-                          (typeof value === "number" ? (
-                            format.number(value)
-                          ) : (
+                          (typeof value === "number" ? format.number(value) : many ? revealText(cutText(text, 200).text) : (
                             <span className="k-table-cell">
-                              <Reveal text={cellText(value)} limit={400} />
+                              <Reveal text={text} limit={400} />
                             </span>
                           ))}
                       </td>
@@ -89,16 +120,10 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
                   })}
                 </tr>
               ))}
+              {after > 0 && <tr aria-hidden="true" style={{ height: after }} />}
             </tbody>
           </table>
         </div>
-        {shown < sorted.length && (
-          <div className="k-table-more">
-            <Button look="quiet" size="small" onClick={() => setShown((count) => count + STEP)}>
-              {t("kit.showMore", { n: Math.min(STEP, sorted.length - shown), all: sorted.length })}
-            </Button>
-          </div>
-        )}
       </div>
     </div>
   );

@@ -65,11 +65,12 @@ function List() {
 
 /** Once, around the window's content. */
 export function ToastHost({ children }: { children?: ReactNode }) {
+  const { t } = useI18n();
   return (
     <Base.Provider toastManager={manager} limit={3} timeout={5000}>
       {children}
       <Base.Portal>
-        <Base.Viewport className="k-toasts">
+        <Base.Viewport className="k-toasts" aria-label={t("kit.messages")}>
           <List />
         </Base.Viewport>
       </Base.Portal>

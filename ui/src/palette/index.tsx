@@ -7,7 +7,7 @@ import type { ApiError, ProjectOverview } from "../api/contract";
 import { useData } from "../api/queries";
 import { useAllActions } from "../app/actions";
 import { useNow } from "../app/clock";
-import { address, navigate, runAddress } from "../app/router";
+import { address, navigate, runAddress, useAddress } from "../app/router";
 import { useSettings } from "../app/settings";
 import { toApiError, useHost } from "../host";
 import { useI18n } from "../i18n";
@@ -24,6 +24,8 @@ export interface PaletteProps {
 }
 
 const MOST: Record<Group, number> = { do: 6, waiting: 4, projects: 5, runs: 5, settings: 4 };
+/** Without a search: a short list to start from. */
+const MOST_AT_FIRST: Record<Group, number> = { do: 6, waiting: 3, projects: 3, runs: 3, settings: 0 };
 const MOST_ALONE = 40;
 /** How long typing may rest before the store is asked, in milliseconds. */
 const ASK_AFTER = 120;
@@ -49,6 +51,7 @@ function useRested(text: string, after: number): string {
 
 function useSources(find: string, asks: boolean) {
   const host = useHost();
+  const { segments } = useAddress();
   const now = useNow(1000);
   const actions = useAllActions();
   const home = useData("home", {}).data;
@@ -65,7 +68,7 @@ function useSources(find: string, asks: boolean) {
   });
   const current = rested === find.trim() && rested.length >= 2;
   return {
-    sources: { actions, home, projects: projects ?? [], overviews, runs: asks && rested.length >= 2 ? (found.data?.rows ?? []) : [], now },
+    sources: { actions, home, projects: projects ?? [], overviews, project: segments[0] === "project" ? segments[1] : undefined, runs: asks && rested.length >= 2 ? (found.data?.rows ?? []) : [], now },
     total: current && !found.isFetching ? found.data?.total : undefined,
   };
 }
@@ -124,7 +127,7 @@ export default function Palette({ open, text: initial = "", onClose }: PalettePr
           items.filter((item) => item.group === group),
           find,
         );
-        const rows = ranked.slice(0, mode === "all" ? MOST[group] : MOST_ALONE);
+        const rows = ranked.slice(0, mode !== "all" ? MOST_ALONE : find.trim() === "" ? MOST_AT_FIRST[group] : MOST[group]);
         if (rows.length > 0) lists.push({ group, rows });
       }
       if (find.trim() !== "" && (mode === "all" || mode === "runs")) {

@@ -50,6 +50,8 @@ export interface Sources {
   home: Home | undefined;
   projects: readonly ProjectRow[];
   overviews: readonly ProjectOverview[];
+  /** The project on screen, whose entrypoints come first. */
+  project: string | undefined;
   /** Found by the store, behind the first answer. */
   runs: readonly RunRow[];
   now: number;
@@ -72,8 +74,8 @@ function actionItems(sources: Sources): Item[] {
       icon: action.group === "go" ? SquareArrowOutUpRight : Play,
       keys: action.keys,
       off: action.off,
-      // What the view on screen can do comes before going elsewhere.
-      recent: action.group === "go" ? 0 : 0.4,
+      // What the view on screen can do comes first, going elsewhere last.
+      recent: action.group === "do" ? 1.2 : action.group === "view" ? 0.4 : 0,
       run: action.run,
     }));
 }
@@ -109,7 +111,7 @@ function entrypointItems(sources: Sources, { t }: I18n): Item[] {
           sub: revealText(overview.project.title),
           also: row.id,
           icon: Play,
-          recent: recency(last?.at, sources.now),
+          recent: recency(last?.at, sources.now) + (project === sources.project ? 1 : 0),
           run: () => openRunForm({ project, entrypoint: row.id }),
           more: again ? [again, runs] : [runs],
         };

@@ -60,7 +60,7 @@ export interface Rankable {
   sub?: string;
   /** Further words that lead here and are not shown. */
   also?: string;
-  /** 0 to 1: how lately it was used. */
+  /** 0 to 1: how lately it was used; above 1 where it is at hand in the view on screen. */
   recent?: number;
 }
 
@@ -77,7 +77,7 @@ export function rank<T extends Rankable>(items: readonly T[], find: string): Ran
     const title = match(item.title, find);
     const sub = title ? undefined : item.sub === undefined ? undefined : match(item.sub, find);
     const also = title || sub ? undefined : match(`${item.title} ${item.sub ?? ""} ${item.also ?? ""}`, find);
-    const score = title ? title.score : sub ? sub.score * 0.6 : also ? also.score * 0.4 : undefined;
+    const score = title ? title.score : sub ? sub.score * 0.3 : also ? also.score * 0.2 : undefined;
     if (score === undefined) return;
     found.push({ item, title: title?.ranges ?? [], sub: sub?.ranges ?? [], score: score + (item.recent ?? 0) * 15, at });
   });

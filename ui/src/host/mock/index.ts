@@ -1,5 +1,6 @@
 // A host without a backend, for development and for the tests of components. It answers the whole contract from memory.
 import type { ApiError, AppInfo, AppSettings, Commands, Host, JsonValue, RunRow, RunStatus, StoreChanged } from "../../api/contract";
+import { createMockBoard, type MockBoard, type MockBoardOptions } from "./board";
 import { dockClients, dockPlan, dockTest, dockView } from "./dock";
 import { ENDED, entrypointRow, findingsOf, type MockProject, projectRow, projects as allProjects } from "./projects";
 import { generatedRuns, hostileRuns, row as makeRow, shownRuns, type Waiting, waitingRuns } from "./rows";
@@ -21,6 +22,8 @@ export interface MockOptions {
   calm?: boolean;
   /** A run whose every text is hostile. */
   hostile?: boolean;
+  /** The board of a project that has one. */
+  board?: MockBoardOptions;
   settings?: Partial<AppSettings>;
   locale?: string;
   platform?: AppInfo["platform"];
@@ -31,16 +34,20 @@ export interface MockHost extends Host {
   /** Every call so far, in order. */
   calls: { name: string; request: unknown }[];
   rows(): RunRow[];
+  board: MockBoard;
   /** Puts a new run at the top and tells the page. */
   add(change?: Partial<RunRow>): RunRow;
   /** Changes a run and tells the page. */
   update(run: string, change: Partial<RunRow>): void;
   /** Lets a command fail from now on, or work again. */
   fail(name: keyof Commands, error: ApiError | null): void;
+  /** A broken store works again. */
+  mend(): void;
   /** Sends a change as the feed would. */
   emit(change: Partial<StoreChanged>): void;
   /** Moves the store on without telling the page. */
   moveSilently(): void;
+  over(isOver: boolean): void;
   drop(paths: string[]): void;
   notified: { title: string; body: string; run: string }[];
   copied: string[];
@@ -67,6 +74,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
   let added = 0;
   const failures = new Map<string, ApiError>();
   const listeners = new Set<(change: StoreChanged) => void>();
+  const overListeners = new Set<(over: boolean) => void>();
   const dropListeners = new Set<(paths: string[]) => void>();
   const relations = new Map<string, { alias: string; other: string }[]>();
   let settings: AppSettings = {
@@ -81,7 +89,22 @@ export function createMockHost(options: MockOptions = {}): MockHost {
   };
   let connection: Commands["connection"][1] = { source: "none", state: "signed_out" };
 
-  const reading = new Set<string>(["home", "projects", "project_overview", "runs", "runs_per_day", "run", "run_row", "dock", "storage", "providers", "changes_since"]);
+  const reading = new Set<string>([
+    "home",
+    "projects",
+    "project_overview",
+    "runs",
+    "runs_per_day",
+    "run",
+    "run_row",
+    "dock",
+    "storage",
+    "providers",
+    "changes_since",
+    "board_view",
+    "board_card",
+    "board_refusals",
+  ]);
   const find = (run: string): RunRow => {
     const row = rows.find(({ runId }) => runId === run);
     if (!row) throw notFound(`Run ${run}`);
@@ -98,7 +121,10 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     for (const listener of listeners) listener(whole);
   };
   const later = (change: Partial<StoreChanged>) => void window.setTimeout(() => emit(change), 60);
-  const counts = (key: string) => ({ waiting: rows.filter(({ project, status }) => project === key && status === "waiting_for_input").length, running: rows.filter(({ project, status }) => project === key && status === "running").length });
+  const counts = (key: string) => ({
+    waiting: rows.filter(({ project, status }) => project === key && status === "waiting_for_input").length,
+    running: rows.filter(({ project, status }) => project === key && status === "running").length,
+  });
   const projectRows = () => projects.map((project) => projectRow(project, counts(project.key), begun));
 
   /** Ends what a run does now and begins `status`. */
@@ -115,12 +141,22 @@ export function createMockHost(options: MockOptions = {}): MockHost {
   };
 
   const start = (project: string, entrypoint: string, change: Partial<RunRow> = {}): RunRow => {
-    const fresh = makeRow(Date.now(), `n${(added++).toString(36).padStart(3, "0")}`, project, entrypoint, { stretches: [["running", 1]], end: "running" }, { origin: "desktop", client: undefined, ...change });
+    const fresh = makeRow(
+      Date.now(),
+      `n${(added++).toString(36).padStart(3, "0")}`,
+      project,
+      entrypoint,
+      { stretches: [["running", 1]], end: "running" },
+      { origin: "desktop", client: undefined, ...change },
+    );
     rows = [fresh, ...rows];
     return fresh;
   };
 
+  const board = createMockBoard({ hostile: options.hostile, ...options.board }, (project) => emit({ projects: [project] }));
+
   const handlers: Handlers = {
+    ...board.handlers,
     app_info: () => ({
       version: "0.1.0",
       profile: "default",
@@ -137,7 +173,10 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     home: () => {
       const today = new Date().setHours(0, 0, 0, 0);
       const ofToday = rows.filter(({ createdAt }) => createdAt >= today);
-      const took = ofToday.map(({ durationMs }) => durationMs ?? 0).filter((ms) => ms > 0).sort((a, b) => a - b);
+      const took = ofToday
+        .map(({ durationMs }) => durationMs ?? 0)
+        .filter((ms) => ms > 0)
+        .sort((a, b) => a - b);
       return {
         waiting: waiting.map((one) => ({ ...one, run: find(one.run.runId) })).sort((a, b) => a.question.askedAt - b.question.askedAt),
         running: rows.filter(({ status }) => status === "running" || status === "queued"),
@@ -175,8 +214,16 @@ export function createMockHost(options: MockOptions = {}): MockHost {
         warnings: [],
         findings: findingsOf(project),
         relations: [
-          ...(project.key === "weekly-report" ? [{ alias: "style", other: "house-style", otherTitle: "House style", path: "/home/ada/work/house-style", here: true, there: true }] : []),
-          ...(relations.get(project.key) ?? []).map(({ alias, other }) => ({ alias, other, otherTitle: projects.find((one) => one.key === other)?.title, here: true, there: false })),
+          ...(project.key === "weekly-report"
+            ? [{ alias: "style", other: "house-style", otherTitle: "House style", path: "/home/ada/work/house-style", here: true, there: true }]
+            : []),
+          ...(relations.get(project.key) ?? []).map(({ alias, other }) => ({
+            alias,
+            other,
+            otherTitle: projects.find((one) => one.key === other)?.title,
+            here: true,
+            there: false,
+          })),
         ],
         clients: dockClients.map(({ id, name, tile, found, state, file, detail }) => ({ id, name, tile, found, state, file, detail })),
         recent: own.slice(0, 8),
@@ -184,7 +231,14 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     },
     project_add: ({ path }) => {
       const title = path.split("/").findLast(Boolean) ?? path;
-      const project: MockProject = { key: title.toLowerCase().replaceAll(/\W+/g, "-"), title, path, kinds: ["workflow"], description: "", entrypoints: [] };
+      const project: MockProject = {
+        key: title.toLowerCase().replaceAll(/\W+/g, "-"),
+        title,
+        path,
+        kinds: ["workflow"],
+        description: "",
+        entrypoints: [],
+      };
       projects = [...projects, project];
       later({ projects: [project.key] });
       return { projects: projectRows(), added: [project.key] };
@@ -200,26 +254,48 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       later({ projects: [project] });
       return {};
     },
-    project_settings: () => ({ retention: { days: 90 }, allowExec: ["gh pr list *"], environment: [{ name: "TRACKER_TOKEN", set: true, source: ".env" }, { name: "SHOP_TOKEN", set: false, source: "missing" }], notifications: true }),
-    set_project_settings: (request) => ({ retention: request.retention ?? { days: 90 }, allowExec: request.allowExec ?? ["gh pr list *"], ...(request.provider ? { provider: request.provider } : {}), environment: [], notifications: request.notifications ?? true }),
+    project_settings: () => ({
+      retention: { days: 90 },
+      allowExec: ["gh pr list *"],
+      environment: [
+        { name: "TRACKER_TOKEN", set: true, source: ".env" },
+        { name: "SHOP_TOKEN", set: false, source: "missing" },
+      ],
+      notifications: true,
+    }),
+    set_project_settings: (request) => ({
+      retention: request.retention ?? { days: 90 },
+      allowExec: request.allowExec ?? ["gh pr list *"],
+      ...(request.provider ? { provider: request.provider } : {}),
+      environment: [],
+      notifications: request.notifications ?? true,
+    }),
     relate: ({ project, alias, other }) => {
       relations.set(project, [...(relations.get(project) ?? []), { alias, other }]);
       later({ projects: [project] });
       return {};
     },
     unrelate: ({ project, alias }) => {
-      relations.set(project, (relations.get(project) ?? []).filter((one) => one.alias !== alias));
+      relations.set(
+        project,
+        (relations.get(project) ?? []).filter((one) => one.alias !== alias),
+      );
       later({ projects: [project] });
       return {};
     },
     mend_finding: ({ project, finding }) => ({ findings: findingsOf(findProject(project)).filter(({ id }) => id !== finding) }),
     runs: ({ query, after, limit }) => page(rows, query, after, limit ?? 200),
     runs_per_day: ({ query, days }) => perDay(rows, query, days, Date.now()),
-    run: ({ run }) => detailOf(find(run), waiting.find((one) => one.run.runId === run)),
+    run: ({ run }) =>
+      detailOf(
+        find(run),
+        waiting.find((one) => one.run.runId === run),
+      ),
     run_row: ({ runs }) => rows.filter(({ runId }) => runs.includes(runId)),
     run_output: ({ run, path }) => {
       let output: JsonValue = outputOf(find(run));
-      for (const part of (path ?? "").split(/[.[\]]+/).filter((name) => name && name !== "output")) output = (output as Record<string, JsonValue> | null)?.[part];
+      for (const part of (path ?? "").split(/[.[\]]+/).filter((name) => name && name !== "output"))
+        output = (output as Record<string, JsonValue> | null)?.[part];
       return { output, bytes: JSON.stringify(output ?? null).length, truncated: false };
     },
     run_nodes: ({ run }) => nodesOf(find(run)),
@@ -229,7 +305,11 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     check_input: ({ project, entrypoint, input }) => {
       const params = findProject(project).entrypoints.find(({ id }) => id === entrypoint)?.params ?? [];
       const given = (input ?? {}) as Record<string, unknown>;
-      return { faults: params.filter(({ name, required }) => required && (given[name] === undefined || given[name] === "")).map(({ name, title }) => ({ path: name, message: `${title ?? name} is wanted` })) };
+      return {
+        faults: params
+          .filter(({ name, required }) => required && (given[name] === undefined || given[name] === ""))
+          .map(({ name, title }) => ({ path: name, message: `${title ?? name} is wanted` })),
+      };
     },
     start_run: ({ project, entrypoint }) => {
       const fresh = start(findProject(project).key, entrypoint);
@@ -237,12 +317,19 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       return { run: fresh.runId };
     },
     answer: ({ run }) => {
-      if (find(run).status !== "waiting_for_input") throw { code: "already_answered", message: `Question 1 of ${run} is answered already.` } satisfies ApiError;
+      if (find(run).status !== "waiting_for_input")
+        throw { code: "already_answered", message: `Question 1 of ${run} is answered already.` } satisfies ApiError;
       move(run, "running", { phase: "Write" });
       later({ runs: [run] });
       return {};
     },
-    continue_preview: () => ({ kept: 5, keptTitles: ["Read mail", "Read tracker", "Read calendar", "Mail", "Tracker"], asks: [], again: ["Calendar"], note: "The step “Calendar” had begun and starts anew." }),
+    continue_preview: () => ({
+      kept: 5,
+      keptTitles: ["Read mail", "Read tracker", "Read calendar", "Mail", "Tracker"],
+      asks: [],
+      again: ["Calendar"],
+      note: "The step “Calendar” had begun and starts anew.",
+    }),
     continue_run: ({ run }) => {
       move(run, "running");
       later({ runs: [run] });
@@ -267,7 +354,12 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     export_run: ({ run, to }) => ({ path: to ?? `/home/ada/Downloads/${run}.json` }),
     copy_as: ({ run, form }) => {
       const row = find(run);
-      return { text: form === "command" ? `workflow-code run ${row.entrypointId} --week 2026-11-25` : JSON.stringify({ method: "tools/call", params: { name: row.entrypointId, arguments: { week: "2026-11-25" } } }) };
+      return {
+        text:
+          form === "command"
+            ? `workflow-code run ${row.entrypointId} --week 2026-11-25`
+            : JSON.stringify({ method: "tools/call", params: { name: row.entrypointId, arguments: { week: "2026-11-25" } } }),
+      };
     },
     dock: ({ server, key }) => dockView(server, projectRow(findProject(server), counts(server), begun), key),
     dock_plan: ({ server, client, remove }) => dockPlan(server, client, remove ?? false),
@@ -287,7 +379,13 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       bytes: 1_284_113_000,
       rows: projects.map(({ key, title }) => {
         const own = rows.filter(({ project }) => project === key);
-        return { project: key, title, runs: own.length, bytes: own.length * 184_322, prunable: { runs: Math.floor(own.length / 5), bytes: Math.floor(own.length / 5) * 184_322 } };
+        return {
+          project: key,
+          title,
+          runs: own.length,
+          bytes: own.length * 184_322,
+          prunable: { runs: Math.floor(own.length / 5), bytes: Math.floor(own.length / 5) * 184_322 },
+        };
       }),
     }),
     prune: ({ project }) => {
@@ -301,6 +399,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
 
   const host: MockHost = {
     calls: [],
+    board,
     notified: [],
     copied: [],
     title: "",
@@ -310,7 +409,11 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       else await Promise.resolve();
       const failure = failures.get(name);
       if (failure) throw failure;
-      if (options.broken && reading.has(name)) throw { code: "store_unavailable", message: "unable to open database file: /home/ada/.local/share/workflow-code/workflow.db" } satisfies ApiError;
+      if (options.broken && reading.has(name))
+        throw {
+          code: "store_unavailable",
+          message: "unable to open database file: /home/ada/.local/share/workflow-code/workflow.db",
+        } satisfies ApiError;
       return structuredClone(await handlers[name](request)) as Commands[N][1];
     },
     onChange(listener) {
@@ -337,6 +440,11 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       document.title = title;
     },
     onNavigate: () => () => {},
+    onOver(listener) {
+      overListeners.add(listener);
+      return () => overListeners.delete(listener);
+    },
+    ready: async () => null,
     rows: () => rows,
     add(change) {
       const fresh = start("weekly-report", "weekly-page", { origin: "mcp", client: "Claude Code", ...change });
@@ -353,8 +461,14 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       else failures.delete(name);
     },
     emit,
+    mend() {
+      options = { ...options, broken: false };
+    },
     moveSilently() {
       seq++;
+    },
+    over(isOver) {
+      for (const listener of overListeners) listener(isOver);
     },
     drop(paths) {
       for (const listener of dropListeners) listener(paths);
@@ -373,8 +487,13 @@ function startLife(host: MockHost, every: number): void {
     const running = host.rows().filter(({ status }) => status === "running");
     const first = running.at(-1);
     if (beat % 5 === 0 || !first) host.add({ progress: { done: 0, total: 20 }, phase: "Collect" });
-    else if (beat % 7 === 0) host.update(first.runId, { status: beat % 2 ? "failed" : "success", ...(beat % 2 ? { error: "The step “Extract” ended with exit code 2" } : {}) });
-    else if (first.progress) host.update(first.runId, { progress: { ...first.progress, done: Math.min(first.progress.total ?? 99, first.progress.done + 1) } });
+    else if (beat % 7 === 0)
+      host.update(first.runId, {
+        status: beat % 2 ? "failed" : "success",
+        ...(beat % 2 ? { error: "The step “Extract” ended with exit code 2" } : {}),
+      });
+    else if (first.progress)
+      host.update(first.runId, { progress: { ...first.progress, done: Math.min(first.progress.total ?? 99, first.progress.done + 1) } });
     else host.update(first.runId, { phase: beat % 2 ? "Summarise" : "Write" });
   }, every);
 }
@@ -393,6 +512,7 @@ export function createMockHostFromAddress(search: string): MockHost {
   const platform = params.get("platform");
   return createMockHost({
     runs: number("runs") ?? 10_000,
+    board: { cards: number("cards"), empty: flags.has("emptyboard"), readOnly: flags.has("readonly") },
     delay: number("delay"),
     live: number("live"),
     empty: flags.has("empty"),

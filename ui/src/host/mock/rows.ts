@@ -71,9 +71,50 @@ export interface Waiting {
 
 /** The three questions of the picture. */
 export function waitingRuns(now: number): Waiting[] {
-  const invoice = row(now - 19 * HOUR, "t3ab", "invoice-intake", "close-month", { stretches: [["queued", 800], ["running", 42 * SECOND], ["waiting_for_input", 1]], end: "waiting_for_input" }, { phase: "Close" });
-  const release = row(now - 65 * MINUTE, "9xwd", "release-notes", "publish", { stretches: [["running", 3 * MINUTE], ["waiting_for_input", 1]], end: "waiting_for_input" }, { client: "Codex", phase: "Publish" });
-  const weekly = row(now - 12 * MINUTE, "k7mq", "weekly-report", "weekly-page", { stretches: [["queued", 3 * SECOND], ["running", 3 * MINUTE + 4 * SECOND], ["waiting_for_input", 1]], end: "waiting_for_input" }, { phase: "Review" });
+  const invoice = row(
+    now - 19 * HOUR,
+    "t3ab",
+    "invoice-intake",
+    "close-month",
+    {
+      stretches: [
+        ["queued", 800],
+        ["running", 42 * SECOND],
+        ["waiting_for_input", 1],
+      ],
+      end: "waiting_for_input",
+    },
+    { phase: "Close" },
+  );
+  const release = row(
+    now - 65 * MINUTE,
+    "9xwd",
+    "release-notes",
+    "publish",
+    {
+      stretches: [
+        ["running", 3 * MINUTE],
+        ["waiting_for_input", 1],
+      ],
+      end: "waiting_for_input",
+    },
+    { client: "Codex", phase: "Publish" },
+  );
+  const weekly = row(
+    now - 12 * MINUTE,
+    "k7mq",
+    "weekly-report",
+    "weekly-page",
+    {
+      stretches: [
+        ["queued", 3 * SECOND],
+        ["running", 3 * MINUTE + 4 * SECOND],
+        ["waiting_for_input", 1],
+      ],
+      end: "waiting_for_input",
+    },
+    { phase: "Review" },
+  );
   return [
     {
       run: invoice,
@@ -85,7 +126,19 @@ export function waitingRuns(now: number): Waiting[] {
           title: "Which account takes the difference of 90.00 EUR?",
           message: "Bank statement and ledger differ by 90.00 EUR for October. The difference comes from invoice 2026-1841.",
           fields: [
-            { name: "account", type: "select", required: true, title: "Account", options: [{ value: "6855", title: "6855 Bank charges" }, { value: "2150", title: "2150 Exchange differences" }, { value: "4980", title: "4980 Other expenses" }, { value: "none", title: "None, keep it open" }, { value: "ask", title: "Ask the bank" }] },
+            {
+              name: "account",
+              type: "select",
+              required: true,
+              title: "Account",
+              options: [
+                { value: "6855", title: "6855 Bank charges" },
+                { value: "2150", title: "2150 Exchange differences" },
+                { value: "4980", title: "4980 Other expenses" },
+                { value: "none", title: "None, keep it open" },
+                { value: "ask", title: "Ask the bank" },
+              ],
+            },
             { name: "note", type: "string", title: "Note for the auditor", maxLength: 400 },
           ],
         },
@@ -118,7 +171,17 @@ export function waitingRuns(now: number): Waiting[] {
           title: "Which tone should the page take?",
           message: "Two readers are new this week. The draft has 412 words.",
           fields: [
-            { name: "tone", type: "select", required: true, title: "Tone", options: [{ value: "plain", title: "Plain", description: "Facts first, no adjectives" }, { value: "warm", title: "Warm", description: "A short greeting, then the facts" }, { value: "brief", title: "Brief", description: "Five lines at most" }] },
+            {
+              name: "tone",
+              type: "select",
+              required: true,
+              title: "Tone",
+              options: [
+                { value: "plain", title: "Plain", description: "Facts first, no adjectives" },
+                { value: "warm", title: "Warm", description: "A short greeting, then the facts" },
+                { value: "brief", title: "Brief", description: "Five lines at most" },
+              ],
+            },
             { name: "note", type: "string", title: "Note to the writer", maxLength: 400 },
           ],
         },
@@ -131,20 +194,128 @@ export function waitingRuns(now: number): Waiting[] {
 /** The two running ones and the recent ones of the picture. */
 export function shownRuns(now: number): RunRow[] {
   const running: RunRow[] = [
-    row(now - 112 * SECOND, "m2xa", "invoice-intake", "read-invoices", { stretches: [["queued", 400], ["running", 1]], end: "running" }, { client: "VS Code", phase: "Extract", progress: { done: 31, total: 48 } }),
+    row(
+      now - 112 * SECOND,
+      "m2xa",
+      "invoice-intake",
+      "read-invoices",
+      {
+        stretches: [
+          ["queued", 400],
+          ["running", 1],
+        ],
+        end: "running",
+      },
+      { client: "VS Code", phase: "Extract", progress: { done: 31, total: 48 } },
+    ),
     row(now - 132 * SECOND, "w8pp", "weekly-report", "weekly-page", { stretches: [["running", 1]], end: "running" }, { phase: "Summarise" }),
   ];
   const recent: RunRow[] = [
-    row(now - 2 * MINUTE - 5000, "b04s", "weekly-report", "convert", { stretches: [["queued", 300], ["running", 3800]], end: "success" }),
-    row(now - 30 * MINUTE, "r5ty", "release-notes", "draft", { stretches: [["running", 110 * SECOND], ["waiting_for_input", 62 * SECOND], ["running", 48 * SECOND]], end: "success" }, { client: "Codex" }),
-    row(now - 41 * MINUTE, "zz1c", "invoice-intake", "post-to-ledger", { stretches: [["queued", 2 * SECOND], ["running", 36 * SECOND]], end: "failed" }, { client: "VS Code", error: "Ledger refused the entry: period 2026-10 is closed (errCode 7)" }),
-    row(now - 48 * MINUTE, "h6jd", "house-style", "check-wording", { stretches: [["running", 2600]], end: "success" }, { origin: "related", client: undefined, parent: runId(now - 72 * MINUTE, "e1ka"), parentTitle: "Weekly page" }),
-    row(now - 72 * MINUTE, "e1ka", "weekly-report", "weekly-page", { stretches: [["queued", 3 * SECOND], ["running", 184 * SECOND], ["waiting_for_input", 372 * SECOND], ["running", 169 * SECOND]], end: "success" }, { origin: "desktop", client: undefined, pinned: true }),
-    row(now - 3 * HOUR, "4nwo", "price-watch", "compare-prices", { stretches: [["running", 51 * SECOND]], end: "interrupted" }, { client: "Gemini CLI" }),
-    row(now - 5 * HOUR, "u9lh", "invoice-intake", "read-invoices", { stretches: [["queued", 6 * SECOND], ["running", 5 * SECOND]], end: "cancelled" }, { client: "VS Code", cancelReason: "user" }),
+    row(now - 2 * MINUTE - 5000, "b04s", "weekly-report", "convert", {
+      stretches: [
+        ["queued", 300],
+        ["running", 3800],
+      ],
+      end: "success",
+    }),
+    row(
+      now - 30 * MINUTE,
+      "r5ty",
+      "release-notes",
+      "draft",
+      {
+        stretches: [
+          ["running", 110 * SECOND],
+          ["waiting_for_input", 62 * SECOND],
+          ["running", 48 * SECOND],
+        ],
+        end: "success",
+      },
+      { client: "Codex" },
+    ),
+    row(
+      now - 41 * MINUTE,
+      "zz1c",
+      "invoice-intake",
+      "post-to-ledger",
+      {
+        stretches: [
+          ["queued", 2 * SECOND],
+          ["running", 36 * SECOND],
+        ],
+        end: "failed",
+      },
+      { client: "VS Code", error: "Ledger refused the entry: period 2026-10 is closed (errCode 7)" },
+    ),
+    row(
+      now - 48 * MINUTE,
+      "h6jd",
+      "house-style",
+      "check-wording",
+      { stretches: [["running", 2600]], end: "success" },
+      { origin: "related", client: undefined, parent: runId(now - 72 * MINUTE, "e1ka"), parentTitle: "Weekly page" },
+    ),
+    row(
+      now - 72 * MINUTE,
+      "e1ka",
+      "weekly-report",
+      "weekly-page",
+      {
+        stretches: [
+          ["queued", 3 * SECOND],
+          ["running", 184 * SECOND],
+          ["waiting_for_input", 372 * SECOND],
+          ["running", 169 * SECOND],
+        ],
+        end: "success",
+      },
+      { origin: "desktop", client: undefined, pinned: true },
+    ),
+    row(
+      now - 3 * HOUR,
+      "4nwo",
+      "price-watch",
+      "compare-prices",
+      { stretches: [["running", 51 * SECOND]], end: "interrupted" },
+      { client: "Gemini CLI" },
+    ),
+    row(
+      now - 5 * HOUR,
+      "u9lh",
+      "invoice-intake",
+      "read-invoices",
+      {
+        stretches: [
+          ["queued", 6 * SECOND],
+          ["running", 5 * SECOND],
+        ],
+        end: "cancelled",
+      },
+      { client: "VS Code", cancelReason: "user" },
+    ),
     row(now - 5.2 * HOUR, "d7gi", "harbor-board", "close-card", { stretches: [["running", 200]], end: "success" }, { client: "Cursor" }),
-    row(now - 6 * HOUR, "c3we", "invoice-intake", "read-invoices", { stretches: [["queued", 4 * SECOND], ["running", 327 * SECOND]], end: "success" }, { client: "VS Code", pinned: true }),
-    row(now - 20 * HOUR, "x0rg", "price-watch", "compare-prices", { stretches: [["running", 30 * MINUTE]], end: "timeout" }, { client: "Gemini CLI", error: "The run took longer than 30 minutes" }),
+    row(
+      now - 6 * HOUR,
+      "c3we",
+      "invoice-intake",
+      "read-invoices",
+      {
+        stretches: [
+          ["queued", 4 * SECOND],
+          ["running", 327 * SECOND],
+        ],
+        end: "success",
+      },
+      { client: "VS Code", pinned: true },
+    ),
+    row(
+      now - 20 * HOUR,
+      "x0rg",
+      "price-watch",
+      "compare-prices",
+      { stretches: [["running", 30 * MINUTE]], end: "timeout" },
+      { client: "Gemini CLI", error: "The run took longer than 30 minutes" },
+    ),
   ];
   return [...running, ...recent];
 }
@@ -152,13 +323,20 @@ export function shownRuns(now: number): RunRow[] {
 /** Names from outside are hostile until shown otherwise. */
 export function hostileRuns(now: number): RunRow[] {
   return [
-    row(now - 7 * HOUR, "evil", "weekly-report", "convert", { stretches: [["running", 900]], end: "failed" }, {
-      entrypointTitle: '<img src=x onerror="alert(1)"> \u202Egnp.exe',
-      projectTitle: `${"long".repeat(60)}<script>alert(1)</script>`,
-      client: "evil\u200Bclient".repeat(20),
-      error: "</div><script>alert(1)</script> \u202Ereversed",
-      registered: false,
-    }),
+    row(
+      now - 7 * HOUR,
+      "evil",
+      "weekly-report",
+      "convert",
+      { stretches: [["running", 900]], end: "failed" },
+      {
+        entrypointTitle: '<img src=x onerror="alert(1)"> \u202Egnp.exe',
+        projectTitle: `${"long".repeat(60)}<script>alert(1)</script>`,
+        client: "evil\u200Bclient".repeat(20),
+        error: "</div><script>alert(1)</script> \u202Ereversed",
+        registered: false,
+      },
+    ),
   ];
 }
 
@@ -169,14 +347,17 @@ function shapeOf(random: Random): Shape {
   const stretches: [RunStatus, number][] = queued > 0 ? [["queued", queued]] : [];
   if (random() < 0.15) stretches.push(["running", ran * 0.6], ["waiting_for_input", ran * random()], ["running", ran * 0.4]);
   else stretches.push(["running", ran]);
-  const end: RunStatus = chance < 0.86 ? "success" : chance < 0.94 ? "failed" : chance < 0.96 ? "timeout" : chance < 0.985 ? "cancelled" : "interrupted";
+  const end: RunStatus =
+    chance < 0.86 ? "success" : chance < 0.94 ? "failed" : chance < 0.96 ? "timeout" : chance < 0.985 ? "cancelled" : "interrupted";
   return { stretches, end };
 }
 
 /** `count` runs that ended, newest first, at most 40 a day. */
 export function generatedRuns(now: number, count: number): RunRow[] {
   const random = createRandom(20_261_130);
-  const choices = projects.flatMap((project) => project.entrypoints.filter((entrypoint) => !entrypoint.error).map((entrypoint) => ({ project, entrypoint })));
+  const choices = projects.flatMap((project) =>
+    project.entrypoints.filter((entrypoint) => !entrypoint.error).map((entrypoint) => ({ project, entrypoint })),
+  );
   const rows: RunRow[] = [];
   let at = now - 21 * HOUR;
   for (let index = 0; index < count; index++) {
@@ -188,7 +369,16 @@ export function generatedRuns(now: number, count: number): RunRow[] {
     rows.push(
       row(Math.round(at), (index + 46_656).toString(36), project.key, entrypoint.id, shape, {
         ...(mine ? { origin: random() < 0.5 ? "desktop" : "cli", client: undefined } : { client: pick(random, clients) }),
-        ...(failed ? { error: pick(random, ["The step “Extract” ended with exit code 2", "certificate of ledger.internal expired 3 days ago", "Ledger mismatch, errCode 7", "The answer wasn't valid JSON after 3 tries"]) } : {}),
+        ...(failed
+          ? {
+              error: pick(random, [
+                "The step “Extract” ended with exit code 2",
+                "certificate of ledger.internal expired 3 days ago",
+                "Ledger mismatch, errCode 7",
+                "The answer wasn't valid JSON after 3 tries",
+              ]),
+            }
+          : {}),
       }),
     );
   }

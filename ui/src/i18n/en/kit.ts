@@ -2,6 +2,7 @@ import type { Area } from "../types";
 
 const kit = {
   close: "Close",
+  messages: "Messages",
   undo: "Undo",
   showAll: "show all {n} characters",
   showMore: "Show {n} more of {all}",

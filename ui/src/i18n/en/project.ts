@@ -70,6 +70,7 @@ const project = {
   allRuns: "All runs",
   noRuns: "Nothing has run yet",
   noRunsText: "Run an entrypoint here, or connect an AI client in the Dock and let it call one.",
+  newRuns: { one: "{count} new", other: "{count} new" },
   searchRuns: "Search in Runs",
   // Related projects.
   relations: "Related projects",

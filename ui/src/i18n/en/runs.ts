@@ -7,6 +7,8 @@ const runs = {
   searchHint: "Text, a run id, or status: project: entrypoint: client: origin: after: before: took: is:pinned",
   found: { one: "{n} of {total} runs, {time}", other: "{n} of {total} runs, {time}" },
   foundAtLeast: "{n} or more of {total} runs, {time}",
+  foundOnly: { one: "{n} run, {time}", other: "{n} runs, {time}" },
+  foundOnlyAtLeast: "{n} or more runs, {time}",
   // Saved views.
   views: "Saved views",
   viewAll: "All",
@@ -76,6 +78,7 @@ const runs = {
   yesterday: "Yesterday",
   newRuns: { one: "{n} new", other: "{n} new" },
   footer: { one: "{n} run, oldest {day}", other: "{n} runs, oldest {day}" },
+  footerAtLeast: "{n} or more runs",
   footerMore: { one: "{n} run", other: "{n} runs" },
   loadingMore: "Loading older runs",
   opening: "Opening the history…",

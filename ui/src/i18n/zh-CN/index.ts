@@ -11,7 +11,8 @@ import palette from "./palette";
 import first from "./first";
 import run from "./run";
 import compare from "./compare";
+import board from "./board";
 
-const catalogue = { common, shell, home, runs, kit, project, runform, dock, settings, palette, first, run, compare };
+const catalogue = { common, shell, home, runs, kit, project, runform, dock, settings, palette, first, run, compare, board };
 
 export default catalogue;

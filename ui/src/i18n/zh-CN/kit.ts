@@ -3,6 +3,7 @@ import type { Translation } from "../types";
 
 const zh: Translation<typeof kit> = {
   close: "关闭",
+  messages: "消息",
   undo: "撤销",
   showAll: "显示全部 {n} 个字符",
   showMore: "再显示 {n} 行，共 {all} 行",

@@ -1,6 +1,6 @@
 // Day, day and time, time. Typed as text, since a browser's own picker is not there in every engine; shown in the language's form when the
 // person is elsewhere; a calendar beside it.
-import { useMemo, useRef, useState } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Calendar as CalendarIcon, ChevronLeft, ChevronRight, Clock } from "lucide-react";
 import { Popover } from "@base-ui/react/popover";
 import { useI18n } from "../../i18n";
@@ -29,7 +29,13 @@ function Calendar({ day, onPick }: CalendarProps) {
   const locale = language === "en" ? "en-GB" : language;
   const [focus, setFocus] = useState(() => day ?? isoOf(new Date()));
   const grid = useRef<HTMLDivElement>(null);
+  const follow = useRef(false);
   const at = dateOf(focus);
+  // The focus goes with the day before the next key comes.
+  useLayoutEffect(() => {
+    if (follow.current) grid.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
+    follow.current = false;
+  }, [focus]);
   const title = new Intl.DateTimeFormat(locale, { month: "long", year: "numeric" }).format(at);
   const spoken = useMemo(() => new Intl.DateTimeFormat(locale, { dateStyle: "full" }), [locale]);
   const weekday = useMemo(() => new Intl.DateTimeFormat(locale, { weekday: "narrow" }), [locale]);
@@ -51,7 +57,7 @@ function Calendar({ day, onPick }: CalendarProps) {
       next.setDate(Math.min(at.getDate(), new Date(next.getFullYear(), next.getMonth() + 1, 0).getDate()));
     } else next.setDate(next.getDate() + by);
     setFocus(isoOf(next));
-    requestAnimationFrame(() => grid.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus());
+    follow.current = grid.current?.contains(document.activeElement) ?? false;
   };
 
   return (

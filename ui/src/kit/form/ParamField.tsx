@@ -193,7 +193,9 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
 
   const head = (
     <>
-      <span className="k-field-title">{title}</span>
+      <span className="k-field-title" id={labelId}>
+        {title}
+      </span>
       {notes.map((note) => (
         <span key={String(note)} className="k-field-note">
           {note}
@@ -204,13 +206,11 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
   return (
     <div className={width === "full" ? "k-field" : `k-field k-field-${width}`} ref={place}>
       {native ? (
-        <label className="k-field-head" id={labelId} htmlFor={id}>
+        <label className="k-field-head" htmlFor={id}>
           {head}
         </label>
       ) : (
-        <span className="k-field-head" id={labelId}>
-          {head}
-        </span>
+        <span className="k-field-head">{head}</span>
       )}
       {control}
       {said && fault?.index === undefined && <FaultLine id={faultId} text={said} />}

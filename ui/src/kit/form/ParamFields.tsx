@@ -1,6 +1,7 @@
 // A form from a list of parameters, for running an entrypoint and for answering a question.
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useFileDrops } from "../../app/DropOverlay";
+import { useHost } from "../../host";
 import { layoutFields } from "./layout";
 import { ParamField } from "./ParamField";
 import type { ParamForm } from "./useParamForm";
@@ -18,6 +19,7 @@ export interface ParamFieldsProps {
 export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProps) {
   const { fields, draft, faults, set, leave, register } = form;
   const [lastFile, setLastFile] = useState<string>();
+  const [over, setOver] = useState(false);
   const required = fields.filter((field) => field.required).length;
   // Mark whichever is rarer, and nothing when all are the same.
   const mark = required === fields.length && fields.length > 1 ? undefined : required * 2 > fields.length ? "optional" : "required";
@@ -27,15 +29,16 @@ export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProp
   const target = files.find((field) => field.name === lastFile) ?? files[0];
   const take = (paths: string[]): boolean => {
     if (!target) return false;
-    const before = own(draft, target.name);
-    const now = Array.isArray(before) ? (before as string[]) : [];
-    set(target.name, isList(target) ? [...now, ...paths.filter((path) => !now.includes(path))] : paths[0]);
+    set(target.name, (before: unknown) => {
+      const now = Array.isArray(before) ? (before as string[]) : [];
+      return isList(target) ? [...now, ...paths.filter((path) => !now.includes(path))] : paths[0];
+    });
     return true;
   };
 
   return (
     <div className="k-form-wrap">
-      {takesDrops && !locked && target && <TakeDrops take={take} />}
+      {takesDrops && !locked && target && <TakeDrops take={take} onOver={setOver} />}
       <div className="k-form">
         {fields.map((field, index) => (
           <ParamField
@@ -52,6 +55,7 @@ export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProp
             locked={locked}
             mark={(mark === "required") === (field.required ?? false) && mark ? mark : undefined}
             place={register(field.name)}
+            over={over && field.name === target?.name}
           />
         ))}
       </div>
@@ -60,7 +64,12 @@ export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProp
 }
 
 /** Files dropped anywhere on the window go to the form while this is mounted. */
-function TakeDrops({ take }: { take: (paths: string[]) => boolean }) {
-  useFileDrops(take);
+function TakeDrops({ take, onOver }: { take: (paths: string[]) => boolean; onOver: (over: boolean) => void }) {
+  const host = useHost();
+  useFileDrops((paths) => {
+    onOver(false);
+    return take(paths);
+  });
+  useEffect(() => host.onOver(onOver), [host, onOver]);
   return null;
 }

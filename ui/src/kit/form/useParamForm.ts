@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Fault, JsonValue, Param } from "../../api/contract";
 import { dropDraft, loadDraft, saveDraft } from "./drafts";
+import { afterPress } from "./press";
 import { fieldOfPath, own, readDraft, readField, toDraft, type Draft, type DraftValue, type FaultMap } from "./value";
 
 export interface ParamFormOptions {
@@ -24,7 +25,7 @@ export interface ParamForm {
   restored: boolean;
   /** Whether anything was typed since the start or the last reset. */
   changed: boolean;
-  set: (name: string, value: DraftValue) => void;
+  set: (name: string, value: DraftValue | ((before: DraftValue) => DraftValue)) => void;
   /** The person left a field. */
   leave: (name: string) => void;
   /** Checks everything, shows all faults, focuses the first; answers the input when all is right. */
@@ -46,7 +47,16 @@ export interface ParamForm {
   focusFirst: () => HTMLElement | null | undefined;
 }
 
-const FOCUSABLE = 'input:not([type="hidden"]), textarea, select, [role="radio"][tabindex="0"], [role="radio"][data-checked], button';
+/** Where typing goes comes before the buttons beside it. */
+const FOCUSABLE = ['input:not([type="hidden"]):not([tabindex="-1"]), textarea', '[role="radio"][tabindex="0"], [role="radio"][data-checked], [role="checkbox"], [role="switch"]', "button"] as const;
+
+function focusableIn(place: HTMLElement | undefined): HTMLElement | undefined {
+  for (const selector of FOCUSABLE) {
+    const found = place?.querySelector<HTMLElement>(selector);
+    if (found) return found;
+  }
+  return undefined;
+}
 
 /** How long typing may rest before the draft is kept, in milliseconds. */
 const SAVE_AFTER = 250;
@@ -85,7 +95,10 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
   );
 
   const set = useCallback(
-    (name: string, value: DraftValue) => {
+    (name: string, next: DraftValue | ((before: DraftValue) => DraftValue)) => {
+      const value = typeof next === "function" ? (next as (before: DraftValue) => DraftValue)(own(latest.current, name)) : next;
+      // Several changes may come before the next drawing (files dropped one after another).
+      latest.current = { ...latest.current, [name]: value };
       setDraft((before) => ({ ...before, [name]: value }));
       setChanged(true);
       setFaults((before) => (Object.hasOwn(before, name) ? check(name, value, before) : before));
@@ -94,15 +107,14 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
   );
 
   const leave = useCallback(
-    (name: string) => {
-      setFaults((before) => (before[name]?.said ? before : check(name, own(latest.current, name), before)));
-    },
+    (name: string) =>
+      afterPress(() => setFaults((before) => (before[name]?.said ? before : check(name, own(latest.current, name), before)))),
     [check],
   );
 
   const focus = useCallback((name: string) => {
     const place = places.current.get(name);
-    const target = place?.querySelector<HTMLElement>(FOCUSABLE) ?? place;
+    const target = focusableIn(place) ?? place;
     target?.focus();
     target?.scrollIntoView({ block: "nearest" });
   }, []);
@@ -165,7 +177,7 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
 
   const focusFirst = useCallback(() => {
     const first = fields[0] && places.current.get(fields[0].name);
-    return first?.querySelector<HTMLElement>(FOCUSABLE);
+    return focusableIn(first);
   }, [fields]);
 
   return {

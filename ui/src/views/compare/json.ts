@@ -1,9 +1,10 @@
 // Two JSON values side by side, compared by path. Arrays of objects are matched by `id`, `name` or another key that
 // names every element, else by likeness and place. The result is rows of text, ready to be drawn or folded.
 import { diffArrays } from "diff";
+import { diffLines } from "./lines";
 
 export type RowKind = "same" | "changed" | "removed" | "added";
-export interface Cell { line: number; depth: number; key?: string; /** text after the key */ text: string; type: "string" | "number" | "literal" | "open" | "close" }
+export interface Cell { line: number; depth: number; key?: string; /** text after the key */ text: string; type: "string" | "number" | "literal" | "open" | "close" | "text"; /** a string as it is, without quotes and escapes */ raw?: string }
 export interface JsonRow { kind: RowKind; path: string; left?: Cell; right?: Cell }
 export interface JsonDiff { rows: JsonRow[]; /** places that differ: a changed value, or a whole part that only one has */ changes: number; /** top-level keys that differ */ keys: number; topKeys: number }
 
@@ -129,7 +130,7 @@ export function diffJson(a: unknown, b: unknown, root = ""): JsonDiff {
       return { ...base, text: empty ? open + shut + end : open, type: "open" };
     }
     const type = typeof value === "string" ? "string" : typeof value === "number" ? "number" : "literal";
-    return { ...base, text: `${JSON.stringify(value) ?? "null"}${end}`, type };
+    return { ...base, text: `${JSON.stringify(value) ?? "null"}${end}`, type, ...(typeof value === "string" ? { raw: value } : {}) };
   };
   const add = (row: JsonRow) => { if (rows.length < MOST_ROWS) rows.push(row); };
   const isEmpty = (value: Composite) => (Array.isArray(value) ? value.length : Object.keys(value).length) === 0;
@@ -211,4 +212,29 @@ export function foldAlike<T extends { kind: RowKind }>(rows: readonly T[], aroun
     at = end;
   }
   return out;
+}
+
+/** Strings with line breaks, or longer than this, are compared line by line. */
+const LONG_TEXT = 400;
+
+/** Rows with long texts taken apart into their lines. */
+export function expandTexts(rows: readonly JsonRow[]): JsonRow[] {
+  return rows.flatMap((row): JsonRow[] => {
+    const [left, right] = [row.left?.raw, row.right?.raw];
+    const isLong = (text: string | undefined) => text !== undefined && (text.includes("\n") || text.length > LONG_TEXT);
+    if (row.kind === "same" || (!isLong(left) && !isLong(right)) || (row.left && left === undefined) || (row.right && right === undefined)) return [row];
+    const side = (cell: Cell | undefined, text: string, depth: number): Cell | undefined => cell && { line: 0, depth, text, type: "text" };
+    const out: JsonRow[] = [{ kind: "same", path: row.path, ...(row.left ? { left: { ...row.left, text: "", raw: undefined } } : {}), ...(row.right ? { right: { ...row.right, text: "", raw: undefined } } : {}) }];
+    const heads = out[0];
+    if (heads?.left) delete heads.left.raw;
+    if (heads?.right) delete heads.right.raw;
+    if (heads && !(row.left && row.right)) heads.kind = row.kind;
+    for (const line of diffLines((left ?? "").split("\n"), (right ?? "").split("\n")).rows) {
+      const [l, r] = [row.left && line.left ? side(row.left, line.left.text, row.left.depth + 1) : undefined, row.right && line.right ? side(row.right, line.right.text, row.right.depth + 1) : undefined];
+      if (!l && !r) continue;
+      const kind = !row.left ? "added" : !row.right ? "removed" : line.kind;
+      out.push({ kind, path: row.path, ...(l ? { left: l } : {}), ...(r ? { right: r } : {}) });
+    }
+    return out;
+  });
 }

@@ -11,9 +11,24 @@ const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N
 export const tokens = (text: string): string[] => text.match(WORDS) ?? [];
 
 function push(pieces: Piece[], text: string, changed: boolean): void {
+  if (text === "") return;
   const last = pieces.at(-1);
   if (last && last.changed === changed) last.text += text;
-  else if (text !== "") pieces.push({ text, changed });
+  else pieces.push({ text, changed });
+}
+
+/** Spaces at the edges of a changed piece belong to what is beside it: a mark around nothing says nothing. */
+function trimmed(pieces: Piece[]): Piece[] {
+  const out: Piece[] = [];
+  for (const piece of pieces) {
+    const words = piece.text.trim();
+    if (!piece.changed || words === "") { push(out, piece.text, piece.changed); continue; }
+    const from = piece.text.indexOf(words);
+    push(out, piece.text.slice(0, from), false);
+    push(out, words, true);
+    push(out, piece.text.slice(from + words.length), false);
+  }
+  return out;
 }
 
 /** Both texts in pieces. When hardly a word is common the texts count as different as a whole. */
@@ -38,5 +53,7 @@ export function diffWords(left: string, right: string): { left: Piece[]; right: 
       push(out.right, text, rightChanged);
     }
   });
+  out.left = trimmed(out.left);
+  out.right = trimmed(out.right);
   return common * 5 < Math.max(left.trim().length, right.trim().length) ? whole : out;
 }

@@ -57,9 +57,9 @@ export function ClientList({ clients, current, onPick, servers, config }: Client
       </div>
       {/* eslint-disable-next-line jsx-a11y/no-static-element-interactions -- its buttons have the focus */}
       <div ref={list} className="dk-clients" onKeyDown={onKeyDown}>
-        {here.length > 0 && <h3 className="dk-head">{t("dock.onThisComputer")}</h3>}
+        {here.length > 0 && <div className="dk-head">{t("dock.onThisComputer")}</div>}
         {here.map(row)}
-        {elsewhere.length > 0 && <h3 className="dk-head">{t("dock.notFound")}</h3>}
+        {elsewhere.length > 0 && <div className="dk-head">{t("dock.notFound")}</div>}
         {elsewhere.map(row)}
         {shown.length === 0 && <p className="k-sub dk-none">{t("dock.noClient", { text: find })}</p>}
       </div>

@@ -7,6 +7,7 @@ import { useNow } from "../../app/clock";
 import { useAddProject } from "../../app/DropOverlay";
 import { Link, navigate, projectAddress, runAddress } from "../../app/router";
 import { useSettings } from "../../app/settings";
+import { useTitle } from "../../app/title";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { Button, CopyIconButton, cx, ErrorState, Glyph, hasEnded, Icon, Lifeline, readDraft, revealText, Segmented, Tile, toDraft } from "../../kit";
@@ -165,6 +166,7 @@ function Command({ text }: { text: string }) {
 export default function First() {
   const { t, language } = useI18n();
   const [, update] = useSettings();
+  useTitle(t("first.addTitle"));
   const addProject = useAddProject();
   const sample = useSample();
   const projects = useData("projects", {}).data ?? [];

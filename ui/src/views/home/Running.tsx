@@ -19,7 +19,14 @@ function Progress({ run }: { run: RunRow }) {
   if (!progress?.total) return <span className="home-progress home-progress-unknown" role="progressbar" aria-label={t("home.unknownProgress")} />;
   const share = Math.min(1, progress.done / progress.total);
   return (
-    <span className="home-progress" role="progressbar" aria-valuenow={progress.done} aria-valuemin={0} aria-valuemax={progress.total} aria-label={t("home.ofTotal", { done: progress.done, total: progress.total })}>
+    <span
+      className="home-progress"
+      role="progressbar"
+      aria-valuenow={progress.done}
+      aria-valuemin={0}
+      aria-valuemax={progress.total}
+      aria-label={t("home.ofTotal", { done: progress.done, total: progress.total })}
+    >
       <i style={{ width: `${share * 100}%` }} />
     </span>
   );
@@ -48,7 +55,11 @@ function Row({ run }: { run: RunRow }) {
             <Reveal text={run.phase} limit={120} />
           </span>
         )}
-        {progress && <span className="k-num">{progress.total ? t("home.ofTotal", { done: progress.done, total: progress.total }) : t("home.done", { done: progress.done })}</span>}
+        {progress && (
+          <span className="k-num">
+            {progress.total ? t("home.ofTotal", { done: progress.done, total: progress.total }) : t("home.done", { done: progress.done })}
+          </span>
+        )}
       </span>
       <FromTile run={run} className="home-from" />
       <Progress run={run} />

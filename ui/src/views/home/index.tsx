@@ -16,6 +16,7 @@ import { useI18n } from "../../i18n";
 import { Button } from "../../kit/Button";
 import { BoneRows, ErrorState } from "../../kit/States";
 import { useNow } from "../../app/clock";
+import { FirstSteps } from "./FirstSteps";
 import { Recent } from "./Recent";
 import { Running } from "./Running";
 import { Waiting } from "./Waiting";
@@ -32,7 +33,9 @@ function Today({ today }: { today: HomeData["today"] }) {
       <span className="home-today-word">{t("home.today")}</span>
       <Link to={to()}>{rich("home.todayRuns", { count: today.runs, n: bold(today.runs) })}</Link>
       {today.failed > 0 && <Link to={to("failed,timeout")}>{rich("home.todayFailed", { n: bold(today.failed, "k-fail") })}</Link>}
-      {(today.interrupted ?? 0) > 0 && <Link to={to("interrupted")}>{rich("home.todayInterrupted", { n: bold(today.interrupted ?? 0, "k-intr") })}</Link>}
+      {(today.interrupted ?? 0) > 0 && (
+        <Link to={to("interrupted")}>{rich("home.todayInterrupted", { n: bold(today.interrupted ?? 0, "k-intr") })}</Link>
+      )}
       {today.medianMs !== undefined && <span>{rich("home.todayMedian", { n: bold(format.duration(today.medianMs)) })}</span>}
     </span>
   );
@@ -74,16 +77,16 @@ export default function Home() {
       </Bar>
       <div className="app-scroll">
         <div ref={body} className="home" onKeyDown={onKeyDown}>
-          {error ? (
-            <ErrorState error={error} onRetry={() => void refetch()} />
-          ) : data ? (
+          {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+          {data ? (
             <>
+              <FirstSteps runs={data.total ?? data.recent.length} />
               <Waiting waiting={data.waiting} />
               <Running running={data.running} />
               <Recent recent={data.recent} />
             </>
           ) : (
-            <BoneRows rows={8} />
+            !error && <BoneRows rows={8} />
           )}
         </div>
       </div>

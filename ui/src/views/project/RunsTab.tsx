@@ -1,8 +1,8 @@
 // All runs of a project, newest first, page by page. Searching and comparing is the work of Runs, one link away with the same filter.
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Play, Search } from "lucide-react";
+import { ArrowUp, Play, Search } from "lucide-react";
 import type { ApiError, RunsPage } from "../../api/contract";
 import { openRunForm } from "../../app/overlays";
 import { Link } from "../../app/router";
@@ -37,6 +37,18 @@ export function RunsTab({ project }: { project: string }) {
     overscan: 10,
   });
   const items = virtual.getVirtualItems();
+
+  // New runs come above; the rows under the pointer stay where they are, and a pill says what is new.
+  const [fresh, setFresh] = useState(0);
+  const top = useRef<string>(undefined);
+  useLayoutEffect(() => {
+    const added = top.current === undefined ? 0 : rows.findIndex((row) => row.runId === top.current);
+    top.current = rows[0]?.runId;
+    const list = scroller.current;
+    if (added <= 0 || !list || list.scrollTop === 0) return;
+    list.scrollTop += added * (ROW / 16) * rem;
+    setFresh((count) => count + added);
+  }, [rows, rem]);
   const lastShown = items.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   useEffect(() => {
@@ -74,7 +86,14 @@ export function RunsTab({ project }: { project: string }) {
           <span>{t("project.searchRuns")}</span>
         </Link>
       </div>
-      <div ref={scroller} className="app-scroll k-panel k-clip pj-runs-list">
+      <div ref={scroller} className="app-scroll k-panel k-clip pj-runs-list" onScroll={(event) => event.currentTarget.scrollTop === 0 && setFresh(0)}>
+        {fresh > 0 && (
+          <div className="pj-fresh">
+            <Button size="small" icon={ArrowUp} onClick={() => scroller.current?.scrollTo({ top: 0 })}>
+              {t("project.newRuns", { count: fresh })}
+            </Button>
+          </div>
+        )}
         <ul style={{ height: virtual.getTotalSize(), position: "relative" }} aria-label={t("project.tabRuns")}>
           {items.map((item) => (
             <li

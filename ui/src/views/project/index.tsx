@@ -1,5 +1,5 @@
 // A project: one folder, whatever it is at once. Its head, and the tabs that its kinds give.
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { ClipboardCopy, Ellipsis, FolderOpen, Play, RotateCw, Trash2 } from "lucide-react";
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
@@ -8,6 +8,7 @@ import { ErrorBoundary } from "../../app/ErrorBoundary";
 import { openRunForm } from "../../app/overlays";
 import { navigate, projectAddress, useAddress } from "../../app/router";
 import { projectIcon } from "../../app/Sidebar";
+import { useTitle } from "../../app/title";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { Bone, BoneRows, Button, Empty, ErrorState, Icon, IconButton, Late, Menu, Reveal, revealText, Tabs, Tag, toast, useCopy } from "../../kit";
@@ -19,7 +20,9 @@ import { RunsTab } from "./RunsTab";
 import { SettingsTab } from "./SettingsTab";
 import "./project.css";
 
-const TABS = ["overview", "runs", "dock", "settings"] as const;
+const Board = lazy(() => import("../board"));
+
+const TABS = ["overview", "board", "runs", "dock", "settings"] as const;
 type TabName = (typeof TABS)[number];
 
 function Bones() {
@@ -44,16 +47,24 @@ export default function Project() {
   const host = useHost();
   const { segments } = useAddress();
   const key = segments[1] ?? "";
-  const tab: TabName = TABS.find((name) => name === segments[2]) ?? "overview";
   const overview = useData("project_overview", { project: key });
+  useTitle(overview.data?.project.title ?? t("project.project"));
+  const kinds = overview.data?.project.servers.map(({ kind }) => kind) ?? [];
+  // The tabs are those of all kinds together; a board opens at its cards.
+  const hasBoard = kinds.includes("board");
+  const first: TabName = kinds[0] === "board" ? "board" : "overview";
+  const names = first === "board" ? (["board", "overview", ...TABS.slice(2)] as const) : TABS.filter((name) => hasBoard || name !== "board");
+  const tab: TabName = names.find((name) => name === segments[2]) ?? first;
+  const [barSlot, setBarSlot] = useState<HTMLElement | null>(null);
+  const [tabsSlot, setTabsSlot] = useState<HTMLElement | null>(null);
   const total = useData("runs", { query: { project: key }, limit: 1 }, { keepPrevious: true }).data?.total;
   const { copy } = useCopy();
   const [removing, setRemoving] = useState(false);
   const [more, setMore] = useState<HTMLButtonElement | null>(null);
 
-  const go = (next: string) => navigate(next === "overview" ? projectAddress(key) : projectAddress(key, next), { replace: true });
+  const go = (next: string) => navigate(next === first ? projectAddress(key) : projectAddress(key, next), { replace: true });
   useActions(
-    TABS.map((name, index) => ({ id: `project.tab.${name}`, title: t(`project.go_${name}`), group: "view" as const, keys: String(index + 1), run: () => go(name) })),
+    names.map((name, index) => ({ id: `project.tab.${name}`, title: name === "board" ? t("board.goTo") : t(`project.go_${name}`), group: "view" as const, keys: String(index + 1), run: () => go(name) })),
   );
 
   if (overview.error && !overview.data) {
@@ -81,7 +92,7 @@ export default function Project() {
         before={<Icon of={projectIcon(project)} size={17} />}
         title={<Reveal text={project.title} limit={120} />}
         after={
-          <>
+          <span className="pj-after">
             {project.servers.map((server) => (
               <Tag key={server.id}>{t(KIND_WORDS[server.kind])}</Tag>
             ))}
@@ -89,9 +100,11 @@ export default function Project() {
               {revealText(project.path)}
             </span>
             {!project.missing && <IconButton icon={FolderOpen} label={t("project.showFolder")} size="small" onClick={reveal} />}
-          </>
+          </span>
         }
       >
+        <span className="k-r pj-actions">
+        <span ref={setBarSlot} className="pj-slot" />
         <Button
           icon={Play}
           keys="R"
@@ -110,17 +123,23 @@ export default function Project() {
             { label: t("project.removeMenu"), icon: Trash2, danger: true, onSelect: () => setRemoving(true) },
           ]}
         />
+        </span>
         <RemoveProject project={project} open={removing} onOpenChange={setRemoving} anchor={more} />
       </Bar>
       <Tabs<TabName>
         label={t("project.tabs")}
         value={tab}
-        tabs={[
-          { value: "overview", label: t("project.tabOverview") },
-          { value: "runs", label: t("project.tabRuns"), ...(total === undefined ? {} : { count: format.number(total) }) },
-          { value: "dock", label: t("project.dock"), ...(connected > 0 ? { count: format.number(connected) } : {}) },
-          { value: "settings", label: t("project.tabSettings") },
-        ]}
+        tabs={names.map(
+          (name) =>
+            ({
+              overview: { value: name, label: t("project.tabOverview") },
+              board: { value: name, label: t("board.tab") },
+              runs: { value: name, label: t("project.tabRuns"), ...(total === undefined ? {} : { count: format.number(total) }) },
+              dock: { value: name, label: t("project.dock"), ...(connected > 0 ? { count: format.number(connected) } : {}) },
+              settings: { value: name, label: t("project.tabSettings") },
+            })[name],
+        )}
+        end={tab === "board" ? <span ref={setTabsSlot} className="pj-slot" /> : undefined}
         onChange={go}
       >
         <ErrorBoundary resetKey={`${key}/${tab}`}>
@@ -133,6 +152,10 @@ export default function Project() {
             </Empty>
           ) : tab === "overview" ? (
             <Overview overview={data} checkedAt={overview.dataUpdatedAt} checking={overview.isFetching} onCheck={check} />
+          ) : tab === "board" ? (
+            <Suspense fallback={null}>
+              <Board project={project} bar={barSlot} tabsEnd={tabsSlot} />
+            </Suspense>
           ) : tab === "runs" ? (
             <RunsTab project={key} />
           ) : tab === "dock" ? (

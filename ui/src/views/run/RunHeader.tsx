@@ -1,5 +1,5 @@
 // The head of a run: name, state, what can be done with it, its facts.
-import { type RefObject, useRef, useState } from "react";
+import { type RefObject, useState } from "react";
 import { ArrowLeft, ChevronDown, ChevronRight, ChevronUp, Copy, Download, Ellipsis, GitCompareArrows, Link2, ListTree, PanelLeft, Pin, PinOff, Play, RotateCcw, Square, SquareTerminal, Trash2, Waypoints } from "lucide-react";
 import type { RunDetail } from "../../api/contract";
 import { useAct } from "../../api/queries";
@@ -34,8 +34,8 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
   const id = run.runId;
   const [pin, cancel, resume, start, remove, exportRun, copyAs] = [useAct("pin_run"), useAct("cancel_run"), useAct("continue_run"), useAct("start_run"), useAct("delete_run"), useAct("export_run"), useAct("copy_as")];
   const [asking, setAsking] = useState<"cancel" | "delete" | null>(null);
-  const more = useRef<HTMLButtonElement>(null);
-  const cancelButton = useRef<HTMLButtonElement>(null);
+  const [more, setMore] = useState<HTMLButtonElement | null>(null);
+  const [cancelButton, setCancelButton] = useState<HTMLButtonElement | null>(null);
   const kind = actionsOf(detail);
   const siblings = useSiblings(id, run.project);
   const failed = (error: { message: string }) => toast(error.message, { kind: "error" });
@@ -49,7 +49,7 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
     start.mutate({ project: run.project, entrypoint: run.entrypointId, input: detail.input }, { onSuccess: ({ run: next }) => navigate(runAddress(next)), onError: failed });
   };
   const edit = () => openRunForm({ project: run.project, entrypoint: run.entrypointId, from: id });
-  const compare = () => navigate(address(["compare", id]));
+  const compare = () => navigate(address(["compare"], { a: id }));
   const doCancel = () => cancel.mutate({ run: id }, { onSuccess: () => toast(t("run.cancelAsked")), onError: failed });
   const goOn = () => { if (!resume.isPending) resume.mutate({ run: id }, { onSuccess: () => { toast(t("run.continues")); heading.current?.focus(); }, onError: failed }); };
   const saveExport = () => exportRun.mutate({ run: id }, {
@@ -100,10 +100,10 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
         <span className="run-bar-back">
           <IconButton icon={ArrowLeft} label={t("run.back")} keys="Alt ←" size="small" onClick={() => history.back()} />
           {!pane.open && <IconButton icon={PanelLeft} label={t("run.listToggle")} keys="[" size="small" onClick={pane.toggle} />}
-          <Link to={projectAddress(run.project)} className="run-crumb k-trunc">{run.projectTitle}</Link>
+          <Link to={projectAddress(run.project)} className="run-crumb k-trunc">{revealText(run.projectTitle)}</Link>
           <Icon of={ChevronRight} size={13} className="run-crumb-sign" />
         </span>
-        <h1 ref={heading} tabIndex={-1} className="k-h2 k-trunc run-title" title={run.entrypointTitle}>{run.entrypointTitle}</h1>
+        <h1 ref={heading} tabIndex={-1} className="k-h2 k-trunc run-title" title={revealText(run.entrypointTitle)}>{revealText(run.entrypointTitle)}</h1>
         <StatusPill status={run.status} />
         <span className="k-grow" />
         {siblings.index !== undefined && (
@@ -116,7 +116,7 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
         )}
         {kind === "live" && <Button icon={run.pinned ? PinOff : Pin} onClick={() => setPinned(!run.pinned)} className="run-soft">{t(run.pinned ? "common.unpin" : "common.pin")}</Button>}
         {kind === "waiting" && <IconButton icon={run.pinned ? PinOff : Pin} label={t(run.pinned ? "common.unpin" : "common.pin")} keys="P" onClick={() => setPinned(!run.pinned)} />}
-        {live && <Button ref={cancelButton} look={kind === "live" ? "danger" : "default"} {...(kind === "live" ? { icon: Square } : {})} onClick={() => setAsking("cancel")}>{t("common.cancelRun")}</Button>}
+        {live && <Button ref={setCancelButton} look={kind === "live" ? "danger" : "default"} {...(kind === "live" ? { icon: Square } : {})} onClick={() => setAsking("cancel")}>{t("common.cancelRun")}</Button>}
         {kind === "ended" && (
           <>
             <Button icon={GitCompareArrows} keys="C" className="run-soft" onClick={compare}>{t("common.compare")}</Button>
@@ -138,13 +138,13 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
             <Tooltip text={t("run.startOverHint")}><Button icon={RotateCcw} onClick={again}>{t("run.startOver")}</Button></Tooltip>
           </>
         )}
-        <Menu trigger={<IconButton ref={more} icon={Ellipsis} label={t("run.more")} bordered />} items={items} />
+        <Menu trigger={<IconButton ref={setMore} icon={Ellipsis} label={t("run.more")} bordered />} items={items} />
         <Confirm
-          open={asking === "cancel"} onOpenChange={(open) => setAsking(open ? "cancel" : null)} anchor={cancelButton.current ?? more.current}
+          open={asking === "cancel"} onOpenChange={(open) => setAsking(open ? "cancel" : null)} anchor={cancelButton ?? more}
           title={t("run.cancelTitle")} text={t(kind === "waiting" ? "run.cancelWaitingText" : "run.cancelText")} confirm={t("common.cancelRun")} keep={t(kind === "waiting" ? "run.keepWaiting" : "common.keepRunning")} onConfirm={doCancel}
         />
         <Confirm
-          open={asking === "delete"} onOpenChange={(open) => setAsking(open ? "delete" : null)} anchor={more.current}
+          open={asking === "delete"} onOpenChange={(open) => setAsking(open ? "delete" : null)} anchor={more}
           title={t("run.deleteTitle")} text={t("run.deleteText", { size: format.bytes(detail.bytes) })} confirm={t("run.delete")} keep={t("run.keepRun")}
           onConfirm={() => remove.mutate({ run: id }, { onSuccess: () => { toast(t("run.deleted", { run: id })); navigate("/runs", { replace: true }); }, onError: failed })}
         />
@@ -178,7 +178,7 @@ function RunFacts({ detail }: { detail: RunDetail }) {
         <span className="run-fact-name">{t(run.startedAt ? "run.started" : "run.createdAt")}</span>
         {isToday ? t("run.todayAt", { time: format.timeSeconds(began) }) : `${format.shortDate(began)} ${format.timeSeconds(began)}`}
       </span>
-      {words !== undefined && <span className="k-num run-fact-took"><span className="run-fact-name">{t("run.took")}</span>{words}</span>}
+      {words !== undefined && run.status !== "waiting_for_input" && <span className="k-num run-fact-took"><span className="run-fact-name">{t("run.took")}</span>{words}</span>}
       <span className="k-r run-fact-from">
         <span className="run-fact-name">{t("run.from")}</span>
         <Tile {...(from.letters === undefined ? {} : { letters: from.letters })} />

@@ -8,6 +8,7 @@ import { Link, navigate, runAddress } from "../../app/router";
 import { neighbour } from "../../app/trail";
 import { useI18n } from "../../i18n";
 import { IconButton } from "../../kit/Button";
+import { revealText } from "../../kit/text";
 import { Glyph } from "../../kit/Glyph";
 import { remember, remembered } from "../../app/memory";
 import { hasEnded } from "./facts";
@@ -114,7 +115,7 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
         </div>
         <div className="run-list-body" ref={body} onKeyDown={move}>
           {groups.map((group) => (
-            <section key={group.key} aria-label={group.title}>
+            <div key={group.key} role="group" aria-label={group.title}>
               <h2 className="run-list-head">{group.title}{group.count !== undefined && <span className="k-num"> {format.number(group.count)}</span>}</h2>
               {group.rows.map(({ row, second }) => (
                 <Link
@@ -123,12 +124,12 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
                 >
                   <Glyph name={row.status} />
                   <span className="k-col k-grow">
-                    <span className="k-r"><span className="k-med k-trunc k-grow">{row.entrypointTitle}</span><span className="k-xs k-dim k-num" title={format.absolute(row.createdAt)}>{hasEnded(row.status) || row.status === "waiting_for_input" ? format.relative(row.finishedAt ?? row.stages.at(-1)?.at ?? row.createdAt, now) : format.clock(now - (row.startedAt ?? row.createdAt))}</span></span>
-                    <span className="k-sub k-trunc">{second}</span>
+                    <span className="k-r"><span className="k-med k-trunc k-grow">{revealText(row.entrypointTitle)}</span><span className="k-xs k-dim k-num" title={format.absolute(row.createdAt)}>{hasEnded(row.status) || row.status === "waiting_for_input" ? format.relative(row.finishedAt ?? row.stages.at(-1)?.at ?? row.createdAt, now) : format.clock(now - (row.startedAt ?? row.createdAt))}</span></span>
+                    <span className="k-sub k-trunc">{revealText(second)}</span>
                   </span>
                 </Link>
               ))}
-            </section>
+            </div>
           ))}
         </div>
       </aside>

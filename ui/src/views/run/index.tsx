@@ -1,5 +1,5 @@
 // A run: its head, its tabs, and the list of runs beside it.
-import { type ReactNode, useCallback, useEffect, useRef } from "react";
+import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
 import { address, navigate, useAddress } from "../../app/router";
@@ -30,12 +30,34 @@ export default function RunView() {
   const { segments } = useAddress();
   const run = segments[1] ?? "";
   const list = useListPane(run, useData("run", { run }).data?.run.status === "waiting_for_input");
+  const root = useRef<HTMLDivElement>(null);
+  const short = useShort(root);
   return (
-    <div className="run-view" data-list={list.open || undefined}>
+    <div ref={root} className="run-view" data-list={list.open || undefined} data-short={short || undefined}>
       <RunListPane run={run} pane={list} />
       <RunPane key={run} run={run} pane={list} />
     </div>
   );
+}
+
+/** Below this height, in rem, the head keeps to what has to be there. */
+const SHORT_BELOW = 32;
+
+/** Whether the view is low: a small window, or large text in it. */
+function useShort(ref: RefObject<HTMLElement | null>): boolean {
+  const [short, setShort] = useState(false);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return undefined;
+    const measure = () => setShort(element.clientHeight < SHORT_BELOW * Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
+    const sizes = new ResizeObserver(measure);
+    sizes.observe(element);
+    const styles = new MutationObserver(measure);
+    styles.observe(document.documentElement, { attributes: true, attributeFilter: ["style"] });
+    measure();
+    return () => { sizes.disconnect(); styles.disconnect(); };
+  }, [ref]);
+  return short;
 }
 
 function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPane> }) {

@@ -38,7 +38,11 @@ export function DayBars({ filters, onChange }: { filters: Filters; onChange: (fi
   const first = after === null ? 0 : bars.findIndex(({ at }) => at >= after);
   const lastIndex = filters.before ? bars.findLastIndex(({ day }) => day <= (filters.before ?? "")) : bars.length - 1;
   const isRange = Boolean(filters.after ?? filters.before);
-  const range = drag ? { from: Math.min(drag.from, drag.to), to: Math.max(drag.from, drag.to) } : isRange && first >= 0 && lastIndex >= first ? { from: first, to: lastIndex } : null;
+  const range = drag
+    ? { from: Math.min(drag.from, drag.to), to: Math.max(drag.from, drag.to) }
+    : isRange && first >= 0 && lastIndex >= first
+      ? { from: first, to: lastIndex }
+      : null;
 
   const indexOf = (event: PointerEvent) => {
     const box = root.current?.getBoundingClientRect();
@@ -83,7 +87,9 @@ export function DayBars({ filters, onChange }: { filters: Filters; onChange: (fi
             {format.shortDate(at)}
           </span>
         ))}
-        <span className="runs-axis-end">{isRange ? timeWords(i18n, filters) : bars.length > 0 ? (bars.at(-1)?.day === isoDate(today) ? t("common.today") : "") : ""}</span>
+        <span className="runs-axis-end">
+          {isRange ? timeWords(i18n, filters) : bars.length > 0 ? (bars.at(-1)?.day === isoDate(today) ? t("common.today") : "") : ""}
+        </span>
       </div>
     </div>
   );

@@ -1,13 +1,13 @@
 // One chip per condition. A set one is filled and has a cross; each opens its choices.
 import { Check, ChevronDown, X } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { RunRow } from "../../api/contract";
 import { useData } from "../../api/queries";
-import { useNow } from "../../app/clock";
 import { useI18n } from "../../i18n";
-import { isoDate } from "../../i18n/format";
 import { Button } from "../../kit/Button";
 import { Checkbox } from "../../kit/Choice";
+import { DateField } from "../../kit/fields/DateField";
+import { parseDate } from "../../kit/form/value";
 import { Glyph, STATUS_WORDS } from "../../kit/Glyph";
 import { Icon } from "../../kit/Icon";
 import { Menu, type MenuItem } from "../../kit/Menu";
@@ -54,16 +54,42 @@ function ConditionChip({ condition, value, onClear, children }: ChipProps) {
   );
 }
 
+/** A day as it is typed; it counts as soon as it can be read, or is empty. */
+function DayInput({ label, day, onChange }: { label: string; day: string | undefined; onChange: (day: string | undefined) => void }) {
+  const [typed, setTyped] = useState({ of: day, text: day ?? "" });
+  const text = typed.of === day ? typed.text : (day ?? "");
+  return (
+    <div className="runs-date">
+      <span aria-hidden="true">{label}</span>
+      <DateField
+        kind="date"
+        label={label}
+        value={text}
+        invalid={text.trim() !== "" && parseDate(text) === undefined}
+        onChange={(next) => {
+          const read = next.trim() === "" ? undefined : parseDate(next);
+          const isReadable = next.trim() === "" || read !== undefined;
+          setTyped({ of: isReadable ? read : day, text: next });
+          if (isReadable && read !== day) onChange(read);
+        }}
+      />
+    </div>
+  );
+}
+
 export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
   const i18n = useI18n();
   const { t, format } = i18n;
   const projects = useData("projects", {}).data ?? [];
   const overview = useData("project_overview", { project: filters.project ?? "" }, { enabled: filters.project !== undefined }).data;
-  const today = isoDate(useNow(60_000));
   const set = new Set(conditionsOf(filters));
   const change = (next: Partial<Filters>) => onChange({ ...filters, ...next });
   const clear = (condition: Condition) => onChange(without(filters, condition));
-  const choice = (label: string, chosen: boolean, onSelect: () => void): MenuItem => ({ label: revealText(label).slice(0, 120), ...(chosen ? { icon: Check } : {}), onSelect });
+  const choice = (label: string, chosen: boolean, onSelect: () => void): MenuItem => ({
+    label: revealText(label).slice(0, 120),
+    ...(chosen ? { icon: Check } : {}),
+    onSelect,
+  });
   const menu = (items: MenuItem[]) => (trigger: ReactNode & object) => <Menu trigger={trigger as never} items={items} align="start" />;
 
   const projectTitle = projects.find(({ key }) => key === filters.project)?.title ?? filters.project ?? null;
@@ -99,13 +125,23 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
         )}
       </ConditionChip>
       <ConditionChip condition="project" value={projectTitle && revealText(projectTitle).slice(0, 60)} onClear={() => clear("project")}>
-        {menu(projects.map(({ key, title }) => choice(title, key === filters.project, () => onChange({ ...without(filters, "project"), project: key }))))}
+        {menu(
+          projects.map(({ key, title }) => choice(title, key === filters.project, () => onChange({ ...without(filters, "project"), project: key }))),
+        )}
       </ConditionChip>
       <ConditionChip condition="entrypoint" value={entrypointTitle && revealText(entrypointTitle).slice(0, 60)} onClear={() => clear("entrypoint")}>
-        {menu(filters.project ? entrypoints.map(({ id, title }) => choice(title, id === filters.entrypoint, () => change({ entrypoint: id }))) : [{ heading: t("runs.chooseProject") }])}
+        {menu(
+          filters.project
+            ? entrypoints.map(({ id, title }) => choice(title, id === filters.entrypoint, () => change({ entrypoint: id })))
+            : [{ heading: t("runs.chooseProject") }],
+        )}
       </ConditionChip>
       <ConditionChip condition="client" value={filters.client ? revealText(filters.client).slice(0, 60) : null} onClear={() => clear("client")}>
-        {menu(clients.length > 0 ? clients.map((client) => choice(client, client === filters.client, () => change({ client }))) : [{ heading: t("runs.noClients") }])}
+        {menu(
+          clients.length > 0
+            ? clients.map((client) => choice(client, client === filters.client, () => change({ client })))
+            : [{ heading: t("runs.noClients") }],
+        )}
       </ConditionChip>
       <ConditionChip condition="origin" value={filters.origin ? t(ORIGIN_WORDS[filters.origin]) : null} onClear={() => clear("origin")}>
         {menu(ORIGINS.map((origin) => choice(t(ORIGIN_WORDS[origin]), origin === filters.origin, () => change({ origin }))))}
@@ -120,22 +156,33 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
               </button>
             ))}
             <div className="runs-dates">
-              <label>
-                {t("runs.from")}
-                <input type="date" max={today} value={/^\d{4}-/.test(filters.after ?? "") ? filters.after : ""} onChange={(event) => change({ after: event.target.value || undefined })} />
-              </label>
-              <label>
-                {t("runs.to")}
-                <input type="date" max={today} value={filters.before ?? ""} onChange={(event) => change({ before: event.target.value || undefined })} />
-              </label>
+              <DayInput
+                label={t("runs.from")}
+                day={/^\d{4}-/.test(filters.after ?? "") ? filters.after : undefined}
+                onChange={(after) => change({ after })}
+              />
+              <DayInput label={t("runs.to")} day={filters.before} onChange={(before) => change({ before })} />
             </div>
           </Popover>
         )}
       </ConditionChip>
       <ConditionChip condition="took" value={filters.took ? tookWords(i18n, filters.took) : null} onClear={() => clear("took")}>
-        {menu(lengths.map((took) => choice(t(parseTook(took)?.more ? "runs.moreThan" : "runs.lessThan", { time: format.duration(parseTook(took)?.ms ?? 0) }), took === filters.took, () => change({ took }))))}
+        {menu(
+          lengths.map((took) =>
+            choice(
+              t(parseTook(took)?.more ? "runs.moreThan" : "runs.lessThan", { time: format.duration(parseTook(took)?.ms ?? 0) }),
+              took === filters.took,
+              () => change({ took }),
+            ),
+          ),
+        )}
       </ConditionChip>
-      <button type="button" className={filters.pinned ? "k-chip k-chip-on runs-chip" : "k-chip runs-chip"} aria-pressed={filters.pinned ?? false} onClick={() => (filters.pinned ? clear("pinned") : change({ pinned: true }))}>
+      <button
+        type="button"
+        className={filters.pinned ? "k-chip k-chip-on runs-chip" : "k-chip runs-chip"}
+        aria-pressed={filters.pinned ?? false}
+        onClick={() => (filters.pinned ? clear("pinned") : change({ pinned: true }))}
+      >
         {t("runs.pinned")}
       </button>
       {!isEmpty(filters) && (

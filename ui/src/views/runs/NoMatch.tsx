@@ -8,15 +8,26 @@ import { Icon } from "../../kit/Icon";
 import { type Condition, conditionsOf, type Filters, NO_FILTERS, toQuery, without } from "./query";
 import { ANY_WORDS } from "./words";
 
-function Drop({ filters, condition, now, onChange }: { filters: Filters; condition: Condition | "text"; now: number; onChange: (filters: Filters) => void }) {
+function Drop({
+  filters,
+  condition,
+  now,
+  onChange,
+}: {
+  filters: Filters;
+  condition: Condition | "text";
+  now: number;
+  onChange: (filters: Filters) => void;
+}) {
   const { t, format } = useI18n();
   const query = useMemo(() => toQuery(filters, now, condition), [filters, now, condition]);
   const { data } = useData("runs", { query, limit: 1 });
-  const count = data?.total ?? data?.rows.length ?? 0;
-  if (count === 0) return null;
+  if (!data || data.rows.length === 0) return null;
+  // A store that would have to look at many rows doesn't count them.
+  const count = data.total ?? (data.next === undefined ? data.rows.length : undefined);
   return (
     <Button onClick={() => onChange(without(filters, condition))}>
-      {t(ANY_WORDS[condition])} <span className="k-num runs-drop-count">{format.number(count)}</span>
+      {t(ANY_WORDS[condition])} {count !== undefined && <span className="k-num runs-drop-count">{format.number(count)}</span>}
     </Button>
   );
 }
@@ -34,7 +45,8 @@ export function NoMatch({ filters, now, onChange }: { filters: Filters; now: num
       <h2 className="k-h2">{t("runs.noMatch")}</h2>
       <p className="k-mid">{t("runs.noMatchText")}</p>
       <div className="runs-none-buttons">
-        {conditions.length > 1 && conditions.map((condition) => <Drop key={condition} filters={filters} condition={condition} now={now} onChange={onChange} />)}
+        {conditions.length > 1 &&
+          conditions.map((condition) => <Drop key={condition} filters={filters} condition={condition} now={now} onChange={onChange} />)}
         <Button look="quiet" onClick={() => onChange(NO_FILTERS)}>
           {t("runs.clearAll")}
         </Button>

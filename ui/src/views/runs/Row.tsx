@@ -1,5 +1,5 @@
 // One run in the list.
-import { type CSSProperties, memo, type MouseEvent } from "react";
+import { memo, type MouseEvent } from "react";
 import type { RunRow } from "../../api/contract";
 import { useNow } from "../../app/clock";
 import { FromTile } from "../../app/FromTile";
@@ -17,7 +17,9 @@ export interface RowProps {
   run: RunRow;
   /** Among all runs of the list, from 0. */
   index: number;
-  style: CSSProperties;
+  /** In pixels; numbers, so that a row that stays where it is isn't drawn again. */
+  top: number;
+  height: number;
   searching: boolean;
   selected: boolean;
   /** It is the list's tab stop. */
@@ -67,7 +69,7 @@ function Elapsed({ from }: { from: number }) {
   return <>{format.clock(useNow(1000) - from)}</>;
 }
 
-export const Row = memo(function Row({ run, index, style, searching, selected, stop, fresh, onFocus, onSelect, onOpen }: RowProps) {
+export const Row = memo(function Row({ run, index, top, height, searching, selected, stop, fresh, onFocus, onSelect, onOpen }: RowProps) {
   const { t, format } = useI18n();
   const over = hasEnded(run.status);
   const now = useNow(over ? 60_000 : 10_000);
@@ -87,7 +89,7 @@ export const Row = memo(function Row({ run, index, style, searching, selected, s
       tabIndex={stop ? 0 : -1}
       data-run={run.runId}
       data-fresh={fresh || undefined}
-      style={style}
+      style={{ transform: `translateY(${top}px)`, height }}
       onFocus={() => onFocus(run.runId)}
       onClick={click}
     >
@@ -98,7 +100,12 @@ export const Row = memo(function Row({ run, index, style, searching, selected, s
         <Glyph name={run.status} />
       </span>
       <span role="gridcell" className="k-col runs-name">
-        <Link to={runAddress(run.runId)} tabIndex={-1} className="k-med k-trunc" onClick={(event) => (event.shiftKey || event.ctrlKey || event.metaKey) && event.preventDefault()}>
+        <Link
+          to={runAddress(run.runId)}
+          tabIndex={-1}
+          className="k-med k-trunc"
+          onClick={(event) => (event.shiftKey || event.ctrlKey || event.metaKey) && event.preventDefault()}
+        >
           <Reveal text={run.entrypointTitle} limit={200} />
         </Link>
         <span className="k-sub k-trunc">
@@ -118,7 +125,13 @@ export const Row = memo(function Row({ run, index, style, searching, selected, s
         <Lifeline stages={run.stages} status={run.status} now={over ? (run.finishedAt ?? run.createdAt) : now} />
       </span>
       <span role="gridcell" className="runs-right k-num k-sm k-mid">
-        {run.durationMs !== undefined ? format.duration(run.durationMs) : run.status === "running" || run.status === "waiting_for_input" ? <Elapsed from={run.startedAt ?? run.createdAt} /> : ""}
+        {run.durationMs !== undefined ? (
+          format.duration(run.durationMs)
+        ) : run.status === "running" || run.status === "waiting_for_input" ? (
+          <Elapsed from={run.startedAt ?? run.createdAt} />
+        ) : (
+          ""
+        )}
       </span>
       <span role="gridcell" className="runs-right k-num k-sm k-dim" title={format.absolute(run.createdAt)}>
         {format.time(run.createdAt)}

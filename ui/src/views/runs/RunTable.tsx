@@ -149,7 +149,16 @@ export function RunTable({ list, searching, selected, onSelect, onOpen, handle, 
   const stickyDay = top && offset > 0 ? dayAt(items, top.index) : undefined;
 
   return (
-    <div className="runs-table" role="grid" aria-label={t("runs.listLabel")} aria-rowcount={list.total === undefined ? -1 : list.total + 1} aria-multiselectable="true" data-searching={searching || undefined} data-stale={list.isStale || undefined} data-selecting={selected.size > 0 || undefined}>
+    <div
+      className="runs-table"
+      role="grid"
+      aria-label={t("runs.listLabel")}
+      aria-rowcount={list.total === undefined ? -1 : list.total + 1}
+      aria-multiselectable="true"
+      data-searching={searching || undefined}
+      data-stale={list.isStale || undefined}
+      data-selecting={selected.size > 0 || undefined}
+    >
       <div className="runs-grid runs-head" role="row" aria-rowindex={1}>
         <span role="columnheader">
           <span className="k-visually-hidden">{t("runs.colSelect")}</span>
@@ -200,10 +209,9 @@ export function RunTable({ list, searching, selected, onSelect, onOpen, handle, 
           {visible.map((one) => {
             const item = items[one.index];
             if (!item) return null;
-            const style = { transform: `translateY(${one.start}px)`, height: one.size };
             if (item.kind === "day") {
               return (
-                <div key={one.key} className="runs-day" role="row" style={style}>
+                <div key={one.key} className="runs-day" role="row" style={{ transform: `translateY(${one.start}px)`, height: one.size }}>
                   <span role="gridcell" aria-colspan={9} className="k-r">
                     <DayHead day={item.day} now={now} />
                   </span>
@@ -215,7 +223,8 @@ export function RunTable({ list, searching, selected, onSelect, onOpen, handle, 
                 key={one.key}
                 run={item.run}
                 index={item.index}
-                style={style}
+                top={one.start}
+                height={one.size}
                 searching={searching}
                 selected={selected.has(item.run.runId)}
                 stop={item.run.runId === stop}

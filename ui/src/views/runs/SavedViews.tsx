@@ -58,7 +58,13 @@ export function SavedViews({ filters, onChange }: { filters: Filters; onChange: 
   return (
     <div className="runs-views" role="group" aria-label={t("runs.views")}>
       {fixed.map((view, index) => (
-        <button key={view.name} type="button" className="runs-view" aria-pressed={sameFilters(view.filters, filters)} onClick={() => onChange(view.filters)}>
+        <button
+          key={view.name}
+          type="button"
+          className="runs-view"
+          aria-pressed={sameFilters(view.filters, filters)}
+          onClick={() => onChange(view.filters)}
+        >
           {index > 0 && <Icon of={Bookmark} size={14} />}
           {view.name}
         </button>
@@ -69,7 +75,12 @@ export function SavedViews({ filters, onChange }: { filters: Filters; onChange: 
             <Icon of={Bookmark} size={14} />
             <span className="k-trunc">{revealText(view.name)}</span>
           </button>
-          <button type="button" className="runs-view-x" aria-label={t("runs.removeView", { name: revealText(view.name) })} onClick={() => remove(view)}>
+          <button
+            type="button"
+            className="runs-view-x"
+            aria-label={t("runs.removeView", { name: revealText(view.name) })}
+            onClick={() => remove(view)}
+          >
             <Icon of={X} size={12} />
           </button>
         </span>

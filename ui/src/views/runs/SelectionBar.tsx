@@ -36,13 +36,19 @@ export function SelectionBar({ runs, onClear }: SelectionBarProps) {
   /** Does it for each run; says how it went, once. */
   const each = useMemo(
     () =>
-      async (act: (run: RunRow) => Promise<unknown>, done: MessageKey, values: Record<string, string | number> = {}, action?: { label: string; run: () => void }) => {
+      async (
+        act: (run: RunRow) => Promise<unknown>,
+        done: MessageKey,
+        values: Record<string, string | number> = {},
+        action?: { label: string; run: () => void },
+      ) => {
         const results = await Promise.allSettled(runs.map(act));
         const failed = results.filter((result) => result.status === "rejected");
         const worked = results.length - failed.length;
         if (worked > 0) toast(t(done, { count: worked, n: worked, ...values }), action ? { action } : {});
         const reason = failed[0]?.reason as unknown;
-        if (failed.length > 0) toast(t("runs.someFailed", { n: failed.length, total: results.length, why: toApiError(reason).message }), { kind: "error" });
+        if (failed.length > 0)
+          toast(t("runs.someFailed", { n: failed.length, total: results.length, why: toApiError(reason).message }), { kind: "error" });
       },
     [runs, t],
   );
@@ -50,7 +56,13 @@ export function SelectionBar({ runs, onClear }: SelectionBarProps) {
   const compare = () => first && second && navigate(compareAddress(first, second));
   const pin = () => {
     const pinned = !allPinned;
-    const put = (value: boolean) => each((run) => host.call("pin_run", { run: run.runId, pinned: value }), value ? "runs.pinnedDone" : "runs.unpinnedDone", {}, value === pinned ? { label: t("common.undo"), run: () => void put(!value) } : undefined);
+    const put = (value: boolean) =>
+      each(
+        (run) => host.call("pin_run", { run: run.runId, pinned: value }),
+        value ? "runs.pinnedDone" : "runs.unpinnedDone",
+        {},
+        value === pinned ? { label: t("common.undo"), run: () => void put(!value) } : undefined,
+      );
     void put(pinned);
   };
   const cancel = () => void each((run) => host.call("cancel_run", { run: run.runId }), "runs.cancelledDone");
@@ -62,10 +74,15 @@ export function SelectionBar({ runs, onClear }: SelectionBarProps) {
     const path = paths[0];
     if (path !== undefined) {
       const shown = paths.length === 1 ? path : path.replace(/[/\\][^/\\]*$/, "");
-      toast(t("runs.exportedDone", { count: paths.length, n: paths.length, path: shown }), { action: { label: t("runs.showInFolder"), run: () => void host.reveal(path).catch(() => undefined) } });
+      toast(t("runs.exportedDone", { count: paths.length, n: paths.length, path: shown }), {
+        action: { label: t("runs.showInFolder"), run: () => void host.reveal(path).catch(() => undefined) },
+      });
     }
     const failed = results.find((result) => result.status === "rejected");
-    if (failed) toast(t("runs.someFailed", { n: results.length - paths.length, total: results.length, why: toApiError(failed.reason).message }), { kind: "error" });
+    if (failed)
+      toast(t("runs.someFailed", { n: results.length - paths.length, total: results.length, why: toApiError(failed.reason).message }), {
+        kind: "error",
+      });
   };
 
   useActions([

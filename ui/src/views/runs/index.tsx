@@ -2,14 +2,14 @@
 import { Database, History, Play } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { RunRow } from "../../api/contract";
-import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
 import { Bar } from "../../app/Bar";
 import { useNow } from "../../app/clock";
 import { openRunForm } from "../../app/overlays";
-import { navigate, runAddress, setParams, useAddress } from "../../app/router";
+import { navigate, runAddress, setParams, stepId, useAddress } from "../../app/router";
 import { useTitle } from "../../app/title";
 import { setTrail } from "../../app/trail";
+import { useTotalRuns } from "../../app/useTotalRuns";
 import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { startOfDay } from "../../i18n/format";
@@ -28,7 +28,7 @@ import { SelectionBar } from "./SelectionBar";
 import { useRunList } from "./useRunList";
 import "./runs.css";
 
-/** Where lists were left, by their conditions; for "back". */
+/** Where the list was left, by the step of the history; for "back". */
 const places = new Map<string, { top: number; run: string | undefined }>();
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -72,8 +72,9 @@ function Loading() {
 export default function Runs() {
   const { t, format } = useI18n();
   const host = useHost();
-  const { search, full } = useAddress();
-  const home = useData("home", {}).data;
+  const { search } = useAddress();
+  const [step] = useState(stepId);
+  const total = useTotalRuns();
   const filters = useMemo(() => fromParams(search), [search]);
   // Conditions like "last 7 days" move with the day, not with the clock.
   const today = startOfDay(useNow(60_000));
@@ -194,12 +195,13 @@ export default function Runs() {
     },
   ]);
 
-  const total = home?.total;
   const result = (() => {
     if (list.isLoading || list.isStale || list.error || isEmpty(filters)) return "";
     const n = list.total ?? rows.length;
+    const time = format.duration(list.tookMs ?? 0);
     const exact = list.complete && (list.total !== undefined || !list.hasMore);
-    return t(exact ? "runs.found" : "runs.foundAtLeast", { count: total ?? n, n, total: total ?? n, time: format.duration(list.tookMs ?? 0) });
+    if (total === undefined) return t(exact ? "runs.foundOnly" : "runs.foundOnlyAtLeast", { count: n, n, time });
+    return t(exact ? "runs.found" : "runs.foundAtLeast", { count: total, n, total, time });
   })();
   const oldest = rows.at(-1);
   const shown = list.total ?? rows.length;
@@ -209,9 +211,13 @@ export default function Runs() {
     : !oldest
       ? ""
       : list.hasMore
-        ? t("runs.footerMore", { count: shown, n: shown })
-        : t("runs.footer", { count: shown, n: shown, day: `${oldest.createdAt > today - 6 * 86_400_000 ? format.weekday(oldest.createdAt) : format.longDate(oldest.createdAt)} ${format.time(oldest.createdAt)}` });
-  const none = !list.isLoading && !list.error && rows.length === 0;
+        ? t(list.total === undefined ? "runs.footerAtLeast" : "runs.footerMore", { count: shown, n: shown })
+        : t("runs.footer", {
+            count: shown,
+            n: shown,
+            day: `${oldest.createdAt > today - 6 * 86_400_000 ? format.weekday(oldest.createdAt) : format.longDate(oldest.createdAt)} ${format.time(oldest.createdAt)}`,
+          });
+  const none = !list.isLoading && !list.error && rows.length === 0 && !list.hasMore;
 
   return (
     <>
@@ -263,20 +269,19 @@ export default function Runs() {
             onOpen={onOpen}
             handle={table}
             scroller={scroller}
-            remembered={places.get(full)}
-            onLeave={(place) => places.set(full, place)}
+            remembered={places.get(step)}
+            onLeave={(place) => places.set(step, place)}
           />
         )}
         {chosen.length > 0 && <SelectionBar runs={chosen} onClear={clearSelection} />}
       </div>
       <footer className="runs-foot">
-        <span className="k-num">
-          {footer}
-        </span>
+        <span className="k-num">{footer}</span>
         <span className="k-grow" />
         {rows.length > 0 && (
           <span className="runs-hints" aria-hidden="true">
-            <Kbd keys="J K" /> {t("runs.hintMove")} <Kbd keys="X" /> {t("runs.hintSelect")} <Kbd keys="Enter" /> {t("runs.hintOpen")} <Kbd keys="P" /> {t("runs.hintPin")}
+            <Kbd keys="J K" /> {t("runs.hintMove")} <Kbd keys="X" /> {t("runs.hintSelect")} <Kbd keys="Enter" /> {t("runs.hintOpen")} <Kbd keys="P" />{" "}
+            {t("runs.hintPin")}
           </span>
         )}
       </footer>

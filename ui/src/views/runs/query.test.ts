@@ -1,5 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { conditionsOf, type Filters, fromParams, NO_FILTERS, parseRunLink, parseTook, resolveAfter, resolveBefore, sameFilters, takeTokens, timeRange, toParams, toQuery, without } from "./query";
+import {
+  conditionsOf,
+  type Filters,
+  fromParams,
+  NO_FILTERS,
+  parseRunLink,
+  parseTook,
+  resolveAfter,
+  resolveBefore,
+  sameFilters,
+  takeTokens,
+  timeRange,
+  toParams,
+  toQuery,
+  without,
+} from "./query";
 
 const now = new Date(2026, 10, 30, 14, 32).getTime();
 const day = (month: number, date: number) => new Date(2026, month - 1, date).getTime();
@@ -26,7 +41,8 @@ describe("what is typed", () => {
   });
 
   test("every condition", () => {
-    const typed = 'project:"Weekly report" entrypoint:weekly-page client:"Claude Code" origin:mcp after:2026-11-01 before:2026-11-30 took:>5m is:pinned status:waiting ';
+    const typed =
+      'project:"Weekly report" entrypoint:weekly-page client:"Claude Code" origin:mcp after:2026-11-01 before:2026-11-30 took:>5m is:pinned status:waiting ';
     expect(takeTokens(typed, NO_FILTERS, projects)).toEqual({
       text: "",
       status: ["waiting_for_input"],
@@ -54,7 +70,16 @@ describe("what is typed", () => {
 
 describe("the address", () => {
   test("comes back as it went", () => {
-    const filters: Filters = { text: "ledger & co", status: ["failed", "timeout"], project: "invoice-intake", client: "VS Code", origin: "mcp", after: "7d", took: "<10s", pinned: true };
+    const filters: Filters = {
+      text: "ledger & co",
+      status: ["failed", "timeout"],
+      project: "invoice-intake",
+      client: "VS Code",
+      origin: "mcp",
+      after: "7d",
+      took: "<10s",
+      pinned: true,
+    };
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(toParams(filters))) if (value) search.set(name, value);
     expect(fromParams(search)).toEqual(filters);
@@ -62,7 +87,10 @@ describe("the address", () => {
   });
 
   test("nonsense is left out", () => {
-    expect(fromParams(new URLSearchParams("status=purple,failed&origin=mars&after=x&before=2026-02-31&took=5&pinned=yes"))).toEqual({ text: "", status: ["failed"] });
+    expect(fromParams(new URLSearchParams("status=purple,failed&origin=mars&after=x&before=2026-02-31&took=5&pinned=yes"))).toEqual({
+      text: "",
+      status: ["failed"],
+    });
   });
 });
 

@@ -27,7 +27,15 @@ export type Condition = "status" | "project" | "entrypoint" | "client" | "origin
 export const STATUSES: readonly RunStatus[] = ["waiting_for_input", "running", "queued", "failed", "timeout", "interrupted", "cancelled", "success"];
 export const ORIGINS: readonly Origin[] = ["mcp", "desktop", "cli", "related"];
 
-const STATUS_ALIASES: Record<string, RunStatus> = { waiting: "waiting_for_input", waits: "waiting_for_input", ok: "success", error: "failed", timedout: "timeout", "timed-out": "timeout", canceled: "cancelled" };
+const STATUS_ALIASES: Record<string, RunStatus> = {
+  waiting: "waiting_for_input",
+  waits: "waiting_for_input",
+  ok: "success",
+  error: "failed",
+  timedout: "timeout",
+  "timed-out": "timeout",
+  canceled: "cancelled",
+};
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 const DAY = 86_400_000;
 

@@ -58,7 +58,9 @@ export function useRunList(query: RunQuery, atTop: () => boolean): RunList {
   const ask = useCallback(
     async (after: string | undefined): Promise<TimedPage> => {
       const begun = performance.now();
-      const page = await host.call("runs", { query, limit: PAGE, ...(after === undefined ? {} : { after }) }).catch((thrown: unknown) => Promise.reject(toApiError(thrown)));
+      const page = await host
+        .call("runs", { query, limit: PAGE, ...(after === undefined ? {} : { after }) })
+        .catch((thrown: unknown) => Promise.reject(toApiError(thrown)));
       return { ...page, took: performance.now() - begun };
     },
     [host, query],
@@ -138,19 +140,23 @@ export function useRunList(query: RunQuery, atTop: () => boolean): RunList {
       if (loaded.length > 0) {
         const changed = new Map((await host.call("run_row", { runs: loaded })).map((row) => [row.runId, row]));
         const gone = new Set(loaded.filter((run) => !changed.has(run)));
-        client.setQueryData<Pages>(current, (old) =>
-          old && {
-            ...old,
-            pages: old.pages.map((page, index) => ({
-              ...page,
-              ...(index === 0 && gone.size > 0 && page.total !== undefined ? { total: Math.max(0, page.total - gone.size) } : {}),
-              // Where a text was found stays as it was: it is still there.
-              rows: page.rows.filter(({ runId }) => !gone.has(runId)).map((row) => {
-                const next = changed.get(row.runId);
-                return next ? { ...next, ...(row.found ? { found: row.found } : {}) } : row;
-              }),
-            })),
-          },
+        client.setQueryData<Pages>(
+          current,
+          (old) =>
+            old && {
+              ...old,
+              pages: old.pages.map((page, index) => ({
+                ...page,
+                ...(index === 0 && gone.size > 0 && page.total !== undefined ? { total: Math.max(0, page.total - gone.size) } : {}),
+                // Where a text was found stays as it was: it is still there.
+                rows: page.rows
+                  .filter(({ runId }) => !gone.has(runId))
+                  .map((row) => {
+                    const next = changed.get(row.runId);
+                    return next ? { ...next, ...(row.found ? { found: row.found } : {}) } : row;
+                  }),
+              })),
+            },
         );
       }
       if (loaded.length < change.runs.length) await lookForNew();
@@ -163,7 +169,9 @@ export function useRunList(query: RunQuery, atTop: () => boolean): RunList {
   const queued = useRef<StoreChanged | null>(null);
   useChanges((change) => {
     const before = queued.current;
-    queued.current = before ? { seq: change.seq, all: before.all || change.all, runs: [...new Set([...before.runs, ...change.runs])], projects: [] } : change;
+    queued.current = before
+      ? { seq: change.seq, all: before.all || change.all, runs: [...new Set([...before.runs, ...change.runs])], projects: [] }
+      : change;
     if (busy.current || latest.current.isPlaceholderData) return;
     busy.current = true;
     void (async () => {
@@ -192,7 +200,7 @@ export function useRunList(query: RunQuery, atTop: () => boolean): RunList {
     error: result.error,
     hasMore: hasNextPage,
     isLoadingMore: isFetchingNextPage,
-    loadMore: useCallback(() => void fetchNextPage(), [fetchNextPage]),
+    loadMore: useCallback(() => void fetchNextPage({ cancelRefetch: false }), [fetchNextPage]),
     retry: useCallback(() => void refetch(), [refetch]),
     waiting: held.rows.length,
     showWaiting: useCallback(() => {

@@ -59,8 +59,12 @@ export function timeWords({ t, format }: I18n, { after, before }: Pick<Filters, 
   const from = after ? resolveAfter(after, Date.now()) : null;
   const end = before ? resolveBefore(before) : null;
   const to = end === null ? null : end - 1;
-  if (from !== null && to !== null) return format.isoDate(from) === format.isoDate(to) ? format.shortDate(from) : t("runs.fromTo", { from: format.shortDate(from), to: format.shortDate(to) });
-  if (from !== null) return format.isoDate(from) === format.isoDate(Date.now()) ? t("common.today") : t("runs.sinceDay", { day: format.shortDate(from) });
+  if (from !== null && to !== null)
+    return format.isoDate(from) === format.isoDate(to)
+      ? format.shortDate(from)
+      : t("runs.fromTo", { from: format.shortDate(from), to: format.shortDate(to) });
+  if (from !== null)
+    return format.isoDate(from) === format.isoDate(Date.now()) ? t("common.today") : t("runs.sinceDay", { day: format.shortDate(from) });
   return to === null ? "" : t("runs.untilDay", { day: format.shortDate(to) });
 }
 

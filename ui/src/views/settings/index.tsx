@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from "react";
 import { Bell, Bot, Database, Globe, Info, KeyRound, Keyboard, Layers, SlidersHorizontal, Wrench, type LucideIcon } from "lucide-react";
 import { Bar } from "../../app/Bar";
-import { useParam } from "../../app/router";
+import { useAddress, useParam } from "../../app/router";
+import { useTitle } from "../../app/title";
 import { useRoving } from "../../app/useRoving";
 import { useI18n } from "../../i18n";
 import { announce, Icon, SearchField, SelectField } from "../../kit";
@@ -27,9 +28,21 @@ const ICONS: Record<SectionName, LucideIcon> = {
   about: Info,
 };
 
+/** Scrolls the list itself and nothing around it. */
+function scrollTo(scroller: HTMLElement | null, target: Element | null | undefined, block: "start" | "center"): void {
+  if (!scroller || !target) return;
+  const offset = target.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+  const room = block === "center" ? (scroller.clientHeight - target.clientHeight) / 2 : 0;
+  scroller.scrollTop += offset - room;
+}
+
 export default function Settings() {
   const { t } = useI18n();
-  const [section, setSection] = useParam("section");
+  const { segments } = useAddress();
+  const [param, setSection] = useParam("section");
+  // A link may name the section in the path; choosing one here stays in the parameter, so that the view isn't made anew.
+  const section = param ?? segments[1] ?? null;
+  useTitle(t("settings.title"));
   const [find, setFind] = useState("");
   const [found, setFound] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
@@ -39,13 +52,13 @@ export default function Settings() {
 
   const go = (name: SectionName) => {
     setSection(name === "appearance" ? null : name);
-    scroller.current?.querySelector(`[data-section="${name}"]`)?.scrollIntoView({ block: "start" });
+    scrollTo(scroller.current, scroller.current?.querySelector(`[data-section="${name}"]`), "start");
   };
 
   // A link to a section (palette) leads there once its content is drawn.
   const first = useRef(section);
   useEffect(() => {
-    if (first.current) scroller.current?.querySelector(`[data-section="${first.current}"]`)?.scrollIntoView({ block: "start" });
+    if (first.current) scrollTo(scroller.current, scroller.current?.querySelector(`[data-section="${CSS.escape(first.current)}"]`), "start");
   }, []);
 
   // The rows are marked where they are; filtering them away would hide what stands beside them.
@@ -55,7 +68,7 @@ export default function Settings() {
     const hits = rows.filter((row) => needle !== "" && `${row.textContent} ${row.closest("section")?.querySelector("h2")?.textContent}`.toLowerCase().includes(needle));
     for (const row of rows) row.toggleAttribute("data-found", hits.includes(row));
     setFound(hits.length);
-    hits[0]?.scrollIntoView({ block: "center" });
+    scrollTo(scroller.current, hits[0], "center");
     if (needle !== "") announce(t("settings.found", { count: hits.length }));
   }, [find, t]);
 

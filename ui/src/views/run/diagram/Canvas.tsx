@@ -1,6 +1,6 @@
 // The canvas of the diagram: boxes and lines, moved and zoomed with the pointer. It is hidden from assistive technology;
 // the list beside it says the same and is complete.
-import { memo, type PointerEvent, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, type PointerEvent, type RefObject, useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
 import { LocateFixed, Maximize, ZoomIn, ZoomOut } from "lucide-react";
 import { useI18n } from "../../../i18n";
 import { Button, IconButton } from "../../../kit/Button";
@@ -10,10 +10,16 @@ import { caption } from "./model";
 import { BOX, type Box, fit, type Layout, SCALES, type View, visible, zoomAt } from "./layout";
 import { captionText, kindText, laneTitle, memberGlyph, memberMs, memberTitle } from "./words";
 
+/** How large 16 px are at the present text size. */
+function useLife(): number {
+  const [life] = useState(() => (Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16) / 16);
+  return life;
+}
+
 /** Below this zoom a box is only its glyph and a bar of its state's colour. */
 const PLAIN_BELOW = 0.4;
 
-export interface CanvasControl { view: () => View; set: (view: View) => void; size: () => { width: number; height: number } }
+export interface CanvasControl { view: () => View; set: (view: View) => void; size: () => { width: number; height: number }; life: () => number }
 
 interface CanvasProps {
   plan: Layout; lanes: readonly Lane[]; selected: string | null; now: number; end: number | undefined; follow: boolean;
@@ -25,10 +31,13 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   const { t } = useI18n();
   const frame = useRef<HTMLDivElement>(null);
   const world = useRef<HTMLDivElement>(null);
-  const view = useRef<View>({ x: 0, y: 0, scale: 1 });
+  const heads = useRef<HTMLDivElement>(null);
+  // Boxes are drawn in pixels at text size 100 %; larger text is a larger world.
+  const life = useLife();
+  const view = useRef<View>({ x: 0, y: 0, scale: life });
   const size = useRef({ width: 0, height: 0 });
   const [shown, setShown] = useState<Box[]>([]);
-  const [scale, setScale] = useState(1);
+  const [scale, setScale] = useState(life);
   const raf = useRef(0);
   const mini = useRef<HTMLCanvasElement>(null);
   const planRef = useRef(plan);
@@ -38,6 +47,11 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
     raf.current = 0;
     const { x, y, scale: zoom } = view.current;
     if (world.current) world.current.style.transform = `translate(${x}px, ${y}px) scale(${zoom})`;
+    // Captions of lanes stay at the top however far down one is.
+    if (heads.current) {
+      heads.current.style.transform = `translateY(${Math.max(0, -y / zoom)}px)`;
+      heads.current.toggleAttribute("data-stuck", y < 0);
+    }
     if (frame.current) { frame.current.style.backgroundPosition = `${x + 4}px ${y + 2}px`; frame.current.style.setProperty("--zoom", String(zoom)); }
     const next = visible(planRef.current.boxes, view.current, size.current.width, size.current.height);
     setShown((old) => (old.length === next.length && old.every((box, index) => box === next[index]) ? old : next));
@@ -48,10 +62,7 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   const set = useCallback((next: View) => { view.current = next; schedule(); }, [schedule]);
 
   useLayoutEffect(() => { planRef.current = plan; draw(); }, [plan, draw]);
-  useEffect(() => {
-    control.current = { view: () => view.current, set, size: () => size.current };
-    return () => { control.current = null; };
-  }, [control, set]);
+  useImperativeHandle(control, (): CanvasControl => ({ view: () => view.current, set, size: () => size.current, life: () => life }), [set, life]);
   useEffect(() => {
     const element = frame.current;
     if (!element) return undefined;
@@ -98,7 +109,7 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
     if (key.startsWith("fold:")) onUnfold(key.slice(5)); else onSelect(key);
   };
   const middle = (factor: number) => set(zoomAt(view.current, factor, size.current.width / 2, size.current.height / 2));
-  const plain = scale < PLAIN_BELOW;
+  const plain = scale < PLAIN_BELOW * life;
 
   return (
     <div className="dg-frame">
@@ -114,46 +125,48 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
             <path d={plan.edges.solid} className="dg-edge" />
             <path d={plan.edges.arrows} className="dg-arrow" />
           </svg>
-          {lanes.map((lane, index) => (
-            <div key={lane.key} className="dg-lane" style={{ left: plan.laneX[index] ?? 0, width: BOX.width }}>
-              <span className="k-semi k-trunc">{laneTitle(t, lane)}</span>
-              <span className="k-xs k-dim k-trunc">{captionText(t, caption(lane.members))}</span>
-            </div>
-          ))}
           {shown.map((box) => (
-            <BoxView key={box.key} box={box} selected={box.key === selected} plain={plain} ms={box.member ? Math.round((memberMs(box.member, now, end) ?? -1000) / (box.member.status === "running" ? 1000 : 1)) * (box.member.status === "running" ? 1000 : 1) : -1} />
+            <BoxView key={box.key} box={box} selected={box.key === selected} plain={plain} glyph={(plain ? 28 : 16) / life} ms={box.member ? Math.round((memberMs(box.member, now, end) ?? -1000) / (box.member.status === "running" ? 1000 : 1)) * (box.member.status === "running" ? 1000 : 1) : -1} />
           ))}
+          <div ref={heads} className="dg-heads" style={{ width: plan.width }}>
+            {lanes.map((lane, index) => (
+              <div key={lane.key} className="dg-lane" style={{ left: plan.laneX[index] ?? 0, width: BOX.width }}>
+                <span className="k-semi k-trunc">{laneTitle(t, lane)}</span>
+                <span className="k-xs k-dim k-trunc">{captionText(t, caption(lane.members))}</span>
+              </div>
+            ))}
+          </div>
         </div>
       </div>
       <div className="dg-tools">
         <span className="dg-group">
           <IconButton icon={ZoomOut} label={t("run.zoomOut")} keys="-" disabled={scale <= SCALES.least} onClick={() => middle(1 / 1.25)} />
-          <span className="k-sm k-num k-mid dg-scale">{t("run.percent", { n: Math.round(scale * 100) })}</span>
+          <span className="k-sm k-num k-mid dg-scale">{t("run.percent", { n: Math.round((scale / life) * 100) })}</span>
           <IconButton icon={ZoomIn} label={t("run.zoomIn")} keys="+" disabled={scale >= SCALES.most} onClick={() => middle(1.25)} />
         </span>
-        <span className="dg-group"><IconButton icon={Maximize} label={t("run.fit")} keys="0" onClick={() => { onPan(); set(fit(plan, size.current.width, size.current.height)); }} /></span>
+        <span className="dg-group"><IconButton icon={Maximize} label={t("run.fit")} keys="0" onClick={() => { onPan(); set(fit(plan, size.current.width, size.current.height, life)); }} /></span>
         <Button icon={LocateFixed} keys="F" aria-pressed={follow} className="dg-follow" onClick={onFollow}>{t("run.follow")}</Button>
       </div>
       <canvas ref={mini} className="dg-mini" aria-hidden="true" onPointerDown={(event) => {
         const box = event.currentTarget.getBoundingClientRect();
         const ratio = miniRatio(plan, box.width, box.height);
         onPan();
-        set({ ...view.current, x: size.current.width / 2 - ((event.clientX - box.left - 4) / ratio) * view.current.scale, y: size.current.height / 2 - ((event.clientY - box.top - 4) / ratio) * view.current.scale });
+        set({ ...view.current, x: size.current.width / 2 - ((event.clientX - box.left - 4) / ratio.x) * view.current.scale, y: size.current.height / 2 - ((event.clientY - box.top - 4) / ratio.y) * view.current.scale });
       }} />
     </div>
   );
 }
 
-const BoxView = memo(function BoxView({ box, selected, plain, ms }: { box: Box; selected: boolean; plain: boolean; ms: number }) {
+const BoxView = memo(function BoxView({ box, selected, plain, glyph, ms }: { box: Box; selected: boolean; plain: boolean; glyph: number; ms: number }) {
   const { t, format } = useI18n();
   const { member } = box;
   const style = { transform: `translate(${box.x}px, ${box.y}px)`, width: BOX.width, height: BOX.height };
   if (!member) {
-    return <div data-box={box.key} className="dg-box dg-fold" style={style}><Glyph name="success" label="" /><span className="k-med k-trunc">{t("run.foldCompleted", { n: box.completed ?? 0 })}</span></div>;
+    return <div data-box={box.key} className="dg-box dg-fold" style={style}><Glyph name="success" label="" size={glyph} /><span className="k-med k-trunc">{t("run.foldCompleted", { n: box.completed ?? 0 })}</span></div>;
   }
   return (
     <div data-box={box.key} data-status={member.status} data-selected={selected || undefined} data-queued={member.status === "queued" || undefined} className="dg-box" style={style}>
-      <Glyph name={memberGlyph(member.status, member.node)} label="" size={plain ? 28 : 16} />
+      <Glyph name={memberGlyph(member.status, member.node)} label="" size={glyph} />
       {!plain && (
         <span className="k-col k-grow">
           <span className="k-med k-trunc">{memberTitle(t, member.node)}</span>
@@ -164,7 +177,12 @@ const BoxView = memo(function BoxView({ box, selected, plain, ms }: { box: Box; 
   );
 });
 
-const miniRatio = (plan: Layout, width: number, height: number) => Math.min((width - 8) / plan.width, (height - 8) / plan.height);
+/** A very long or very wide plan is squeezed in one direction, so that its parts stay visible. */
+function miniRatio(plan: Layout, width: number, height: number): { x: number; y: number } {
+  const [x, y] = [(width - 8) / plan.width, (height - 8) / plan.height];
+  const even = Math.min(x, y);
+  return { x: Math.min(x, even * 8), y: Math.min(y, even * 8) };
+}
 
 function drawMini(canvas: HTMLCanvasElement, plan: Layout, view: View, size: { width: number; height: number }): void {
   const { clientWidth: width, clientHeight: height } = canvas;
@@ -183,12 +201,12 @@ function drawMini(canvas: HTMLCanvasElement, plan: Layout, view: View, size: { w
   };
   for (const box of plan.boxes) {
     context.fillStyle = colours[box.member?.status ?? "success"] ?? "gray";
-    context.fillRect(4 + box.x * ratio, 4 + box.y * ratio, Math.max(2, BOX.width * ratio), Math.max(1, BOX.height * ratio * 0.8));
+    context.fillRect(4 + box.x * ratio.x, 4 + box.y * ratio.y, Math.max(2, BOX.width * ratio.x), Math.max(1, BOX.height * ratio.y * 0.8));
   }
   context.strokeStyle = colour("--ink-2");
   context.lineWidth = 1;
-  const [x, y] = [4 - (view.x / view.scale) * ratio, 4 - (view.y / view.scale) * ratio];
-  const [w, h] = [(size.width / view.scale) * ratio, (size.height / view.scale) * ratio];
+  const [x, y] = [4 - (view.x / view.scale) * ratio.x, 4 - (view.y / view.scale) * ratio.y];
+  const [w, h] = [(size.width / view.scale) * ratio.x, (size.height / view.scale) * ratio.y];
   const [left, top] = [Math.max(1, x), Math.max(1, y)];
   context.strokeRect(left + 0.5, top + 0.5, Math.max(4, Math.min(width - 2, x + w) - left), Math.max(4, Math.min(height - 2, y + h) - top));
 }

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useActions } from "../../../app/actions";
 import { useNow } from "../../../app/clock";
 import { navigate, runAddress, setParams, useParam } from "../../../app/router";
+import { useWidth } from "../../../app/useWidth";
 import { useI18n } from "../../../i18n";
 import { PanelRight } from "lucide-react";
 import { IconButton } from "../../../kit/Button";
@@ -17,6 +18,9 @@ import { lanes as makeLanes, nodeFacts } from "./model";
 import { StepList } from "./StepList";
 import "./diagram.css";
 
+/** Below this width of the view, in rem, the list lies over the canvas. */
+const OVERLAY_BELOW = 59.75;
+
 export function DiagramTab({ detail, nodes, go }: TabProps) {
   const { t } = useI18n();
   const { run } = detail;
@@ -25,7 +29,11 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
   const [step, setStep] = useParam("step");
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [follow, setFollow] = useState(live);
-  const [side, setSide] = useState(() => remembered("run.diagram.side", true));
+  const root = useRef<HTMLDivElement>(null);
+  const width = useWidth(root);
+  // Where the list would lie over the canvas it is closed until it is asked for.
+  const [kept, setKept] = useState(() => remembered<boolean | null>("run.diagram.side", null));
+  const side = kept ?? (width === undefined || width >= OVERLAY_BELOW);
   const control = useRef<CanvasControl | null>(null);
 
   const lanes = useMemo(() => makeLanes(nodes, run.status), [nodes, run.status]);
@@ -45,6 +53,7 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
     if (!plan.byKey.has(key) && lane !== undefined) setOpen((old) => new Set(old).add(lane));
     setStep(key.slice(2));
     setFollow(false);
+    if (!side) setKept(true);
   };
   // What is selected comes into view, also when its lane was folded a moment ago.
   useEffect(() => { if (selected && !follow) show(selected); }, [selected, show, follow]);
@@ -66,13 +75,13 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
     if (next.member) select(next.key); else setOpen((old) => new Set(old).add(next.key.slice(5)));
   };
   const zoom = (factor: number) => { const at = control.current; if (at) { const { width, height } = at.size(); at.set(zoomAt(at.view(), factor, width / 2, height / 2)); } };
-  const toggleSide = () => { setSide(!side); remember("run.diagram.side", !side); };
+  const toggleSide = () => { setKept(!side); remember("run.diagram.side", !side); };
 
   useActions([
     { id: "diagram.follow", title: t("run.follow"), group: "view", keys: "F", run: () => setFollow(!follow) },
     { id: "diagram.in", title: t("run.zoomIn"), group: "view", keys: "+", alias: ["="], palette: false, run: () => zoom(1.25) },
     { id: "diagram.out", title: t("run.zoomOut"), group: "view", keys: "-", palette: false, run: () => zoom(1 / 1.25) },
-    { id: "diagram.fit", title: t("run.fit"), group: "view", keys: "0", palette: false, run: () => { const at = control.current; if (at) { setFollow(false); const { width, height } = at.size(); at.set(fit(plan, width, height)); } } },
+    { id: "diagram.fit", title: t("run.fit"), group: "view", keys: "0", palette: false, run: () => { const at = control.current; if (at) { setFollow(false); const { width, height } = at.size(); at.set(fit(plan, width, height, at.life())); } } },
     { id: "diagram.up", title: t("run.walkUp"), group: "view", keys: "↑", palette: false, run: () => walk("up") },
     { id: "diagram.down", title: t("run.walkDown"), group: "view", keys: "↓", palette: false, run: () => walk("down") },
     { id: "diagram.left", title: t("run.walkLeft"), group: "view", keys: "←", palette: false, run: () => walk("left") },
@@ -84,7 +93,7 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
 
   if (nodes.length === 0) return <Nothing text={t(live ? "run.noStepsYet" : "run.noSteps")} />;
   return (
-    <div className="dg" data-side={side || undefined}>
+    <div ref={root} className="dg" data-side={side || undefined}>
       <Canvas
         plan={plan} lanes={lanes} selected={selected} now={now} end={run.finishedAt ?? undefined} follow={follow} control={control}
         onSelect={select} onOpen={openBox} onPan={onPan} onFollow={() => setFollow(!follow)} onUnfold={(lane) => setOpen((old) => new Set(old).add(lane))}

@@ -80,7 +80,8 @@ function edges(columns: readonly Box[][]): EdgeSet {
 }
 
 export interface View { x: number; y: number; scale: number }
-export const SCALES = { least: 0.1, most: 2 } as const;
+/** Zoom is relative to the text size, so the limits leave room for large text. */
+export const SCALES = { least: 0.1, most: 4 } as const;
 
 /** The boxes that lie in the window of the canvas, with some room around. */
 export function visible(boxes: readonly Box[], view: View, width: number, height: number, room = 120): Box[] {
@@ -99,8 +100,8 @@ export function zoomAt(view: View, factor: number, x: number, y: number): View {
 }
 
 /** Shows everything, never larger than life. */
-export function fit(plan: { width: number; height: number }, width: number, height: number): View {
-  const scale = Math.max(SCALES.least, Math.min(1, width / Math.max(1, plan.width), height / Math.max(1, plan.height)));
+export function fit(plan: { width: number; height: number }, width: number, height: number, life = 1): View {
+  const scale = Math.max(SCALES.least, Math.min(life, width / Math.max(1, plan.width), height / Math.max(1, plan.height)));
   return { scale, x: Math.max(0, (width - plan.width * scale) / 2), y: 0 };
 }
 

@@ -1,6 +1,7 @@
 // Captions and kinds of members in the window's language.
 import type { RunNode } from "../../../api/contract";
 import type { I18n } from "../../../i18n";
+import { revealText } from "../../../kit/text";
 import type { GlyphName } from "../../../kit/Glyph";
 import type { Caption, Lane, Member, MemberStatus } from "./model";
 import { nodeFacts } from "./model";
@@ -14,8 +15,8 @@ export function captionText(t: T, caption: Caption): string {
   return caption.parts.map((part) => t(`run.caption_${part.status}`, { n: part.count })).join(" · ");
 }
 
-export const laneTitle = (t: T, lane: Lane): string => (lane.title === undefined ? t("run.noPhase") : lane.title === "" ? t("run.emptyPhase") : lane.title);
-export const memberTitle = (t: T, node: RunNode): string => node.title || t("run.emptyLabel");
+export const laneTitle = (t: T, lane: Lane): string => (lane.title === undefined ? t("run.noPhase") : lane.title === "" ? t("run.emptyPhase") : revealText(lane.title));
+export const memberTitle = (t: T, node: RunNode): string => revealText(node.title) || t("run.emptyLabel");
 
 /** A step that hasn't begun is a pale ring; one that waits in the queue a dashed one. */
 export function memberGlyph(status: MemberStatus, node: RunNode): GlyphName {

@@ -36,12 +36,11 @@ export function InputTab({ detail }: TabProps) {
               {entries.map(([name, value]) => (
                 <div key={name} className="in-row">
                   <dt className="k-mono k-break"><Reveal text={name} limit={200} /></dt>
-                  <dd className="k-break">
+                  <dd className="in-value"><div className="k-break k-grow">
                     {isShort(value) ? <span className={typeof value === "string" ? "in-text" : typeof value === "number" ? "k-mono k-json-num" : "k-mono k-json-lit"}>{value === "" ? <span className="k-dim">{t("run.emptyText")}</span> : <Reveal text={String(value)} />}</span>
                       : Array.isArray(value) && value.length <= 20 && value.every(isShort) ? value.map((one, index) => <span key={index}>{index > 0 && ", "}<Reveal text={String(one)} limit={300} /></span>)
                         : <div className="in-tree"><JsonTree value={value} root={name} plain label={name} /></div>}
-                  </dd>
-                  <CopyIconButton text={() => (typeof value === "string" ? value : JSON.stringify(value, null, 2))} label={t("run.copyValue")} />
+                  </div><CopyIconButton text={() => (typeof value === "string" ? value : JSON.stringify(value, null, 2))} label={t("run.copyValue")} /></dd>
                 </div>
               ))}
             </dl>

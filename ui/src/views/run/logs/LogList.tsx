@@ -41,15 +41,19 @@ interface LogListProps {
   children?: ReactNode;
 }
 
+interface Span { first: number; last: number; clipFrom: number; clipTo: number; /** where the rows from `first` on begin */ tops: number[] }
+
 export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, rowOfKey, render, follow, onScrolled, control, label, children }: LogListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const spacer = useRef<HTMLDivElement>(null);
   const layer = useRef<HTMLDivElement>(null);
-  const [span, setSpan] = useState({ first: 0, last: 0, clipFrom: 0, clipTo: 0 });
+  const [span, setSpan] = useState<Span>({ first: 0, last: 0, clipFrom: 0, clipTo: 0, tops: [] });
   const [viewport, setViewport] = useState(0);
   const state = useRef({ y: 0, top: 0, heights: new Heights(0, rowHeight), raf: 0, own: -1, meaning: undefined as unknown, base: rowHeight, measured, anchor: { key: 0, offset: 0 } });
   const props = useRef({ count, follow, onScrolled, heightOf, keyOf, rowOfKey, measured });
-  props.current = { count, follow, onScrolled, heightOf, keyOf, rowOfKey, measured };
+  useLayoutEffect(() => {
+    props.current = { count, follow, onScrolled, heightOf, keyOf, rowOfKey, measured };
+  });
 
   const height = useCallback(() => scroller.current?.clientHeight ?? 0, []);
   const factor = useCallback(() => {
@@ -74,7 +78,10 @@ export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, 
     // Rows much higher than the window draw only the part of them in sight, in steps.
     const step = 400;
     const clipFrom = Math.floor((at.y - 200) / step) * step;
-    setSpan((old) => (old.first === first && old.last === last && old.clipFrom === clipFrom ? old : { first, last, clipFrom, clipTo: clipFrom + view + 2 * step }));
+    setSpan((old) => {
+      if (old.first === first && old.last === last && old.clipFrom === clipFrom && old.tops.at(-1) === heights.top(last)) return old;
+      return { first, last, clipFrom, clipTo: clipFrom + view + 2 * step, tops: Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => heights.top(first + index)) };
+    });
     return most;
   }, [height]);
 
@@ -137,9 +144,9 @@ export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, 
 
   useEffect(() => {
     const element = scroller.current;
+    const at = state.current;
     if (!element) return undefined;
     const onScroll = () => {
-      const at = state.current;
       // What was scrolled by the list itself is no wish of the reader.
       const user = Math.abs(element.scrollTop - at.own) >= 1;
       at.own = -1;
@@ -156,10 +163,10 @@ export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, 
       });
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    const observer = new ResizeObserver(() => { setViewport(element.clientHeight); if (props.current.follow) state.current.y = state.current.heights.total; sync(); });
+    const observer = new ResizeObserver(() => { setViewport(element.clientHeight); if (props.current.follow) at.y = at.heights.total; sync(); });
     observer.observe(element);
     setViewport(element.clientHeight);
-    return () => { element.removeEventListener("scroll", onScroll); observer.disconnect(); cancelAnimationFrame(state.current.raf); state.current.raf = 0; };
+    return () => { element.removeEventListener("scroll", onScroll); observer.disconnect(); cancelAnimationFrame(at.raf); at.raf = 0; };
   }, [factor, place, sync, height, rowHeight]);
 
   // What came into sight without scrolling (at first, after a fold) is told as well.
@@ -188,10 +195,12 @@ export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, 
 
   const rows: ReactNode[] = [];
   for (let row = span.first; row <= Math.min(span.last, count - 1); row += 1) {
-    const top = state.current.heights.top(row);
+    const top = span.tops[row - span.first] ?? 0;
     rows.push(render(row, { from: span.clipFrom - top, to: span.clipTo - top }));
   }
+  // A region that scrolls has to be reachable by keyboard.
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div ref={scroller} className="lg-list" tabIndex={0} role="log" aria-label={label} aria-live="off">
       <div ref={spacer} className="lg-spacer">
         <div className="lg-sticky"><div ref={layer} className="lg-layer">{rows}</div></div>

@@ -69,7 +69,7 @@ export function HeadRow({ phase, folded, lines, onToggle, rowHeight }: { phase: 
   return (
     <button type="button" className="lg-head" style={{ height: rowHeight * 1.4 }} aria-expanded={!folded} onClick={onToggle} tabIndex={-1}>
       <Icon of={folded ? ChevronRight : ChevronDown} size={13} />
-      <span className="k-med">{phase.title || t("run.emptyPhase")}</span>
+      <span className="k-med">{showControls(phase.title) || t("run.emptyPhase")}</span>
       <span className="k-dim">{[t("run.phaseLines", { count: lines }), phase.ms === undefined ? undefined : format.duration(phase.ms)].filter(Boolean).join(t("run.listJoin"))}</span>
     </button>
   );

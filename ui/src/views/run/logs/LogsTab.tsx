@@ -1,9 +1,8 @@
 // A run's log: searched in the store, followed while it grows, folded by phase, a million lines and more.
-import { type MouseEvent, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type CSSProperties, type MouseEvent, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { ArrowDown, ChevronDown, ChevronRight, ChevronUp, Clock, Copy, Search, WrapText, X } from "lucide-react";
 import type { LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
-import { useData } from "../../../api/queries";
 import { useActions } from "../../../app/actions";
 import { remember, remembered } from "../../../app/memory";
 import { setParams, useAddress } from "../../../app/router";
@@ -20,16 +19,20 @@ import { toast } from "../../../kit/toast";
 import { hasEnded } from "../facts";
 import { Bones } from "../parts";
 import type { TabProps } from "../types";
-import { plain, type ThemeName } from "./ansi";
+import { plain, showControls, type ThemeName } from "./ansi";
 import { LogList, type LogListControl } from "./LogList";
 import { EntryRow, HeadRow, WHOLE_ENTRY } from "./LogRowView";
 import { entryLines, isPassing, saysError } from "./lines";
 import { LogPages } from "./pages";
 import { LogRows, phaseOf } from "./rows";
 import { ScrollMarks } from "./ScrollMarks";
+import { flowEvents, flowLine, type FlowWords } from "./flow";
+import { useErrorCount, useStream } from "./useStream";
+import { useLogSearch } from "./useLogSearch";
 import { positionAt, usePhases } from "./usePhases";
 import "./logs.css";
 
+const NONE: ReadonlySet<number> = new Set();
 type StreamChoice = "all" | LogLine["stream"];
 /** Positions asked of the store at once; beyond it a count is all that is known. */
 const MOST_HITS = 100_000;
@@ -89,11 +92,23 @@ export function LogsTab({ detail, nodes }: TabProps) {
 
   // ---- what is searched, and which rows there are ----
   const settled = useSettled(text, 150);
-  const found = useData("run_log_search", { run, text: settled, limit: MOST_HITS, ...(stream === "all" ? {} : { stream }) }, { enabled: settled !== "", keepPrevious: settled !== "" });
-  const ofStream = useData("run_log_search", { run, text: "", limit: MOST_HITS, ...(stream === "all" ? {} : { stream }) }, { enabled: stream !== "all", keepPrevious: true });
-  const errors = useData("run_log_search", { run, text: "", stream: "stderr", limit: 1 }, { keepPrevious: true });
-  const positions = useMemo(() => (settled === "" ? [] : (found.data?.positions ?? [])), [settled, found.data]);
-  const streamPositions = stream === "all" ? undefined : ofStream.data?.positions;
+  // What a run did isn't in the store's log but in its nodes.
+  const isFlow = stream === "flow";
+  const filter = stream === "all" || isFlow ? undefined : stream;
+  const { found, key: foundKey } = useLogSearch(run, settled, filter, MOST_HITS, settled !== "");
+  const ofStream = useStream(run, filter);
+  const errors = useErrorCount(run);
+  const positions = useMemo(() => found?.positions ?? [], [found]);
+  const streamPositions = ofStream?.positions;
+  const flow = useMemo(() => {
+    if (!isFlow) return undefined;
+    const words: FlowWords = {
+      phase: (title) => t("run.flowPhase", { title }), began: (kind, title) => t("run.flowBegan", { kind: t(`run.kind_${kind}`), title }),
+      ended: (kind, title, status, took, tries) => t(status === "success" ? "run.flowDone" : status === "failed" ? (tries === undefined ? "run.flowFailed" : "run.flowFailedTry") : "run.flowEnded", { kind: t(`run.kind_${kind}`), title, took: format.duration(took), n: tries ?? 1 }),
+    };
+    return flowEvents(nodes).map((event, index) => flowLine(event, index, words));
+  }, [isFlow, nodes, t, format]);
+  const lineOf = (position: number) => (flow ? flow[position] : (ofStream?.lines.get(position) ?? pages.get(position)));
 
   const lineAt = useCallback(async (position: number) => pages.get(position) ?? (await host.call("run_logs", { run, from: position, limit: 1 })).lines[0], [pages, host, run]);
   const phases = usePhases(nodes, end, lineAt);
@@ -108,14 +123,15 @@ export function LogsTab({ detail, nodes }: TabProps) {
   }, [phases, folds, end]);
   const foldKey = [...folded].join(",");
   const cut = pages.leftOut;
-  const shownOnly = matchesOnly && settled !== "";
+  const shownOnly = matchesOnly && settled !== "" && !isFlow;
   const rows = useMemo(() => {
     if (shownOnly) return LogRows.chosen(positions, end, 2);
+    if (flow) return LogRows.all(flow.length, [], NONE, undefined);
     if (streamPositions) return LogRows.chosen(streamPositions, end);
     return LogRows.all(end, phases, folded, cut);
     // `folded` is new at every render; its key says whether it means something else.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [shownOnly, positions, streamPositions, end, phases, foldKey, cut?.position, cut?.entries]);
+  }, [shownOnly, positions, flow, streamPositions, end, phases, foldKey, cut?.position, cut?.entries]);
   const meaning = `${shownOnly ? `m${settled}` : stream}|${foldKey}|${phases.map((phase) => phase.from).join(",")}|${cut?.position ?? ""}:${cut?.entries ?? ""}`;
 
   // ---- going places ----
@@ -140,15 +156,20 @@ export function LogsTab({ detail, nodes }: TabProps) {
     setMatch(next);
     go(positions[next] ?? 0);
   };
-  // A new search goes to the first match at or after what is in sight.
+  // A new search goes to the first match at or after what is in sight; when the log grew, the match stays.
   const viewFirst = useRef(0);
+  const searched = useRef({ key: "", position: 0 });
   useEffect(() => {
-    if (positions.length === 0) return;
-    const index = positions.findIndex((position) => position >= viewFirst.current);
-    setMatch(Math.max(0, index));
-    go(positions[Math.max(0, index)] ?? 0);
+    if (positions.length === 0) { if (foundKey === "") searched.current.key = ""; return; }
+    const isNew = searched.current.key !== foundKey;
+    const from = isNew ? viewFirst.current : searched.current.position;
+    const index = Math.max(0, positions.findIndex((position) => position >= from));
+    searched.current.key = foundKey;
+    setMatch(index);
+    if (isNew) go(positions[index] ?? 0);
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [positions]);
+  }, [positions, foundKey]);
+  useEffect(() => { if (current !== undefined) searched.current.position = current; }, [current]);
 
   // The address may name a line, or a time.
   const line = address.get("line");
@@ -182,14 +203,17 @@ export function LogsTab({ detail, nodes }: TabProps) {
     setParams({ line: position + 1, at: null });
     void host.copyText(`${run}#${range}`).then(() => toast(t("run.lineLinkCopied", { link: `${run}#${range}` })));
   }, [host, run, t, target]);
+  // A line of the flow leads to what was printed at its time.
+  const toTime = useCallback((position: number) => { const event = flow?.[position]; if (event) { setStream("all"); setParams({ at: event.at, line: null }); } }, [flow]);
   const copyAll = async () => {
     const parts: string[] = [];
     let [from, size] = [0, 0];
     try {
-      for (;;) {
-        const page = await host.call("run_logs", { run, from, limit: 2_000, ...(stream === "all" ? {} : { stream }) });
+      if (flow) { parts.push(...flow.map((one) => one.text)); size = MOST_COPIED + 1; }
+      while (size <= MOST_COPIED) {
+        const page = await host.call("run_logs", { run, from, limit: 2_000, ...(filter ? { stream: filter } : {}) });
         for (const one of page.lines) { const said = entryLines(plain(one.text)).join("\n"); parts.push(said); size += said.length; }
-        if (page.next <= from || page.next >= page.end || size > MOST_COPIED) break;
+        if (page.next <= from || page.next >= page.end) break;
         from = page.next;
       }
       await host.copyText(parts.join("\n"));
@@ -213,12 +237,13 @@ export function LogsTab({ detail, nodes }: TabProps) {
     if (!one) return undefined;
     if (one.kind === "head") return Math.round(rowHeight * 1.4);
     if (one.kind !== "entry") return Math.round(rowHeight * 1.4);
-    const entry = pages.get(one.position);
+    const entry = lineOf(one.position);
     if (!entry) return undefined;
-    if (isPassing(entry.text) && one.position + 1 < pages.end) return 0;
+    if (!flow && isPassing(entry.text, pages.get(one.position + 1)?.text)) return 0;
     const lines = entryLines(entry.text).length;
     return wrap && lines <= WHOLE_ENTRY ? undefined : lines * rowHeight;
-  }, [rows, pages, wrap, rowHeight]);
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [rows, pages, wrap, rowHeight, flow, ofStream]);
   const start = detail.run.startedAt ?? detail.run.createdAt;
   const timeOf = (when: number) => (sinceStart ? `+${((when - start) / 1000).toFixed(3)}` : clockTime(when));
   const needle = useDeferredValue(settled);
@@ -228,13 +253,13 @@ export function LogsTab({ detail, nodes }: TabProps) {
     if (one.kind === "head") return <HeadRow key={`h${one.phase.id}`} phase={one.phase} folded={one.folded} lines={one.phase.to - one.phase.from} rowHeight={rowHeight} onToggle={() => toggle(one.phase.id)} />;
     if (one.kind === "cut") return <div key="cut" className="lg-cut" style={{ height: Math.round(rowHeight * 1.4) }}>{t("run.logCut", { count: one.entries, size: format.bytes(one.bytes) })}</div>;
     if (one.kind === "gap") return <div key={`g${one.from}`} className="lg-gap" style={{ height: Math.round(rowHeight * 1.4) }}>{t("run.logGap", { count: one.to - one.from })}</div>;
-    const entry = pages.get(one.position);
-    if (entry && isPassing(entry.text) && one.position + 1 < end) return <div key={one.position} className="lg-none" />;
+    const entry = lineOf(one.position);
+    if (entry && !flow && isPassing(entry.text, pages.get(one.position + 1)?.text)) return <div key={one.position} className="lg-none" />;
     const isLong = entry !== undefined && entry.text.length > 1_000 && entryLines(entry.text).length > WHOLE_ENTRY;
     return (
       <EntryRow
         key={one.position} line={entry} position={one.position} time={entry ? timeOf(entry.at) : ""} search={needle} current={one.position === current && settled !== ""} target={one.position === target} wrap={wrap} theme={theme} rowHeight={rowHeight}
-        clipFrom={isLong ? clip.from : 0} clipTo={isLong ? clip.to : 0} onNumber={onNumber}
+        clipFrom={isLong ? clip.from : 0} clipTo={isLong ? clip.to : 0} onNumber={flow ? toTime : onNumber}
       />
     );
   };
@@ -244,7 +269,8 @@ export function LogsTab({ detail, nodes }: TabProps) {
     const [a, b] = [rows.at(first), rows.at(last)];
     const from = a ? keyOf(first) : 0;
     viewFirst.current = from;
-    if (shownOnly || streamPositions) for (let row = first; row <= last; row += 1) { const one = rows.at(row); if (one?.kind === "entry") pages.want(one.position, one.position + 1); }
+    if (flow) return;
+    if (shownOnly || streamPositions) for (let row = first; row <= last; row += 1) { const one = rows.at(row); if (one?.kind === "entry" && !ofStream?.lines.has(one.position)) pages.want(one.position, one.position + 1); }
     else if (a && b) pages.want(from - 60, Math.max(keyOf(last), from) + 60);
     if (user && up && !atEnd && follow) { setFollow(false); setSeenEnd(end); }
     if (user && atEnd && !follow) setFollow(true);
@@ -252,15 +278,15 @@ export function LogsTab({ detail, nodes }: TabProps) {
   };
   useEffect(() => { if (!follow && view.atEnd) setSeenEnd(end); }, [follow, view.atEnd, end]);
   const topPosition = rows.count > 0 ? keyOf(Math.min(view.first, rows.count - 1)) : 0;
-  const phase = shownOnly || streamPositions ? undefined : phaseOf(phases, topPosition);
+  const phase = shownOnly || streamPositions || flow ? undefined : phaseOf(phases, topPosition);
   const above = phases.filter((one) => folded.has(one.id) && one.to <= topPosition);
   const fresh = follow ? 0 : Math.max(0, end - seenEnd);
 
   if (pages.error !== undefined && end === 0) return <div className="run-padded"><ErrorState error={toApiError(pages.error)} onRetry={() => void pages.tail()} /></div>;
   if (!pages.ready) return <Bones lines={14} />;
-  if (end === 0) return <div className="run-padded"><Empty title={t(live ? "run.noLogYet" : "run.noLog")} /></div>;
+  if (end === 0 && nodes.length === 0) return <div className="run-padded"><Empty title={t(live ? "run.noLogYet" : "run.noLog")} /></div>;
   return (
-    <div className="lg">
+    <div className="lg" style={{ "--lg-number": `${Math.max(4.75, 1.75 + format.number(end).length * 0.455).toFixed(2)}rem` } as CSSProperties}>
       <div className="lg-tools">
         <span className="k-input k-input-small lg-search">
           <Icon of={Search} size={14} />
@@ -271,7 +297,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
               else if (event.key === "Escape") { event.stopPropagation(); event.preventDefault(); if (text) { setText(""); setMatchesOnly(false); } else list.current?.focus(); }
             }}
           />
-          {settled !== "" && found.data && <span className="k-sub k-num" role="status">{found.data.total === 0 ? t("run.noMatch") : t("run.matchOf", { n: match + 1, of: found.data.total })}</span>}
+          {settled !== "" && found && <span className="k-sub k-num" role="status">{found.total === 0 ? t("run.noMatch") : t("run.matchOf", { n: match + 1, of: found.total })}</span>}
           {text !== "" && <button type="button" className="k-input-button" aria-label={t("common.clear")} onClick={() => { setText(""); setMatchesOnly(false); field.current?.focus(); }}><Icon of={X} size={14} /></button>}
         </span>
         <IconButton icon={ChevronUp} label={t("run.previousMatch")} keys="Shift N" size="small" disabled={positions.length === 0} onClick={() => step(-1)} />
@@ -282,7 +308,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
           label={t("run.streams")} value={stream} onChange={(next) => { setStream(next); setFollow(false); }}
           items={[
             { value: "all", label: t("run.streamAll") }, { value: "stdout", label: t("run.streamOut") },
-            { value: "stderr", label: <>{t("run.streamErr")}{errors.data && errors.data.total > 0 && <span className="lg-count k-num">{format.number(errors.data.total)}</span>}</> }, { value: "flow", label: t("run.streamFlow") },
+            { value: "stderr", label: <>{t("run.streamErr")}{errors && errors.count > 0 && <span className="lg-count k-num">{format.number(errors.count)}{errors.isMore ? "+" : ""}</span>}</> }, { value: "flow", label: t("run.streamFlow") },
           ]}
         />
         <span className="k-sep lg-sep" />
@@ -292,7 +318,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
       </div>
       {phase && (
         <div className="lg-stick">
-          <button type="button" className="lg-stick-phase" aria-expanded={!folded.has(phase.id)} onClick={() => toggle(phase.id)}><Icon of={folded.has(phase.id) ? ChevronRight : ChevronDown} size={13} /><span className="k-med">{phase.title || t("run.emptyPhase")}</span></button>
+          <button type="button" className="lg-stick-phase" aria-expanded={!folded.has(phase.id)} onClick={() => toggle(phase.id)}><Icon of={folded.has(phase.id) ? ChevronRight : ChevronDown} size={13} /><span className="k-med">{showControls(phase.title) || t("run.emptyPhase")}</span></button>
           <span className="k-dim k-num">{[t("run.phaseWord"), t("run.phaseLines", { count: Math.min(phase.to, end) - phase.from }), phase.ms === undefined ? undefined : format.duration(phase.ms)].filter(Boolean).join(t("run.listJoin"))}</span>
           <span className="k-grow" />
           {above.length > 0 && <span className="k-dim k-trunc lg-above">{t("run.foldedAbove", { what: above.map((one) => t("run.foldedPhase", { title: one.title, count: one.to - one.from })).join(" · ") })}</span>}

@@ -30,7 +30,9 @@ export function usePhases(nodes: readonly RunNode[], end: number, lineAt: (posit
   const wanted = phases.filter((phase) => !starts.has(phase.id)).map((phase) => phase.id).join(",");
   const canAsk = end > 0;
   const latest = useRef({ end, phases, lineAt });
-  latest.current = { end, phases, lineAt };
+  useEffect(() => {
+    latest.current = { end, phases, lineAt };
+  });
   useEffect(() => {
     if (wanted === "" || !canAsk) return undefined;
     let ended = false;

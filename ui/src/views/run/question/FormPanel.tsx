@@ -1,5 +1,4 @@
 // A question with fields. What is typed is kept in this window until it is sent; secrets never are.
-import { useEffect } from "react";
 import type { Question } from "../../../api/contract";
 import { useActions } from "../../../app/actions";
 import { useI18n } from "../../../i18n";
@@ -22,11 +21,6 @@ export function FormPanel({ run, question, locked, sending, faults, onSend }: Fo
     if (content) onSend(content, form);
   };
   useActions(locked ? [] : [{ id: "question.send", title: t("run.answerAndContinue"), group: "do", keys: "Ctrl Enter", everywhere: true, run: send }]);
-  // The first field has the caret when the question is what one came for.
-  useEffect(() => {
-    if (!locked && (document.activeElement === document.body || document.activeElement?.id === "content")) form.focusFirst()?.focus({ preventScroll: true });
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
   const hasSecret = question.form.fields.some((field) => field.type === "secret");
   return (
     <section className="run-ask" aria-label={question.form.title} data-locked={locked || undefined}>

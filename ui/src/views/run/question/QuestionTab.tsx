@@ -1,5 +1,5 @@
 // What a run waits for: its form or the command it wants leave for, and how it got here.
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { ExternalLink } from "lucide-react";
 import type { Fault, Question } from "../../../api/contract";
 import { useAct } from "../../../api/queries";
@@ -23,10 +23,11 @@ export function QuestionTab({ detail, nodes, onSent }: TabProps & { onSent: () =
   const { t } = useI18n();
   const open = openQuestions(detail);
   // The question one was at stays on screen, locked, when its answer comes from elsewhere.
-  const shown = useRef<number | null>(open[0]?.number ?? detail.questions.at(-1)?.number ?? null);
-  const held = detail.questions.find((question) => question.number === shown.current);
-  if (!held || (held.answer && open.length > 0 && open[0]?.number !== held.number)) shown.current = open[0]?.number ?? held?.number ?? null;
-  const question = detail.questions.find((one) => one.number === shown.current) ?? open[0] ?? detail.questions.at(-1);
+  const [shown, setShown] = useState<number | null>(open[0]?.number ?? detail.questions.at(-1)?.number ?? null);
+  const held = detail.questions.find((question) => question.number === shown);
+  const wanted = !held || (held.answer && open.length > 0) ? (open[0]?.number ?? held?.number ?? null) : shown;
+  if (wanted !== shown) setShown(wanted);
+  const question = detail.questions.find((one) => one.number === wanted) ?? open[0] ?? detail.questions.at(-1);
   if (!question) return null;
   return (
     <div className="run-scroll">

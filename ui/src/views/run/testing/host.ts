@@ -1,5 +1,7 @@
 // The mock host with this area's scenes in it.
 import type { Commands } from "../../../api/contract";
+// For tests and for looking; nothing that ships imports this file.
+// oxlint-disable-next-line no-restricted-imports
 import { createMockHost, type MockHost, type MockOptions } from "../../../host/mock";
 import { type Scene, scenes } from "./scenes";
 
@@ -13,6 +15,7 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
     if (name === "runs") {
       const { query } = request as Commands["runs"][0];
       const rows = Object.values(all).map((one) => one.detail.run).filter((row) => !query.project || row.project === query.project);
+      rows.sort((one, other) => other.createdAt - one.createdAt);
       return { rows, total: rows.length, complete: true };
     }
     if (name === "run_row") return (request as Commands["run_row"][0]).runs.flatMap((run) => all[run]?.detail.run ?? []);

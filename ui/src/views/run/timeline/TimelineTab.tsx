@@ -1,5 +1,5 @@
 // The waterfall: when each step was at work, where the time went, and why it took this long.
-import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, memo, type PointerEvent, useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronDown, ChevronRight, Search } from "lucide-react";
 import { useActions } from "../../../app/actions";
@@ -52,10 +52,8 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
     return needle ? all.filter((row) => (row.title ?? "").toLowerCase().includes(needle)) : all;
   }, [lanes, order, closed, now, end, find]);
   const waited = useMemo(() => waits(run, now), [run, now]);
-  const gaps = useMemo(() => {
-    const busy = timeRows(lanes, "start", new Set(), now, end).flatMap((row) => row.bars.filter((bar) => bar.kind === "ran" || bar.kind === "failed"));
-    return idleGaps(whole, busy, waited);
-  }, [lanes, whole, waited, now, end]);
+  const allBars = useMemo(() => timeRows(lanes, "start", new Set(), now, end).flatMap((row) => row.bars), [lanes, now, end]);
+  const gaps = useMemo(() => idleGaps(whole, allBars.filter((bar) => bar.kind === "ran" || bar.kind === "failed"), waited), [whole, allBars, waited]);
   const chain = useMemo(() => longestChain(nodes, 6), [nodes]);
   const went = whereTimeWent(run, now);
 
@@ -94,6 +92,11 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
     const { child, log } = row.member ? nodeFacts(row.member.node) : { child: undefined, log: undefined };
     if (child) navigate(runAddress(child)); else go("logs", log === undefined ? { at: row.member?.node.startedAt } : { line: log });
   };
+  // Rows are drawn again only when they change, so what they call stays the same function.
+  const latest = useRef(openRow);
+  useEffect(() => { latest.current = openRow; });
+  const choose = useCallback((row: TimeRow) => { setActive(row.key); if (row.member) setStep(String(row.member.node.id)); else latest.current(row); }, [setStep]);
+  const openMember = useCallback((row: TimeRow) => { if (row.member) latest.current(row); }, []);
   const reach = (index: number) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (!row) return;
@@ -184,7 +187,7 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
           <IconButton icon={Search} label={t("run.findStep")} size="small" pressed={find !== null} onClick={() => { setFind(find === null ? "" : null); requestAnimationFrame(() => field.current?.focus()); }} />
           {find !== null && <span className="k-input k-input-small tl-find"><input ref={field} type="search" value={find} placeholder={t("run.findStep")} aria-label={t("run.findStep")} onChange={(event) => setFind(event.target.value)} onKeyDown={(event) => { if (event.key === "Escape") { setFind(null); event.stopPropagation(); } }} /></span>}
         </div>
-        <Overview whole={whole} range={range} bars={timeRows(lanes, "start", new Set(), now, end).flatMap((row) => row.bars)} onRange={zoom} />
+        <Overview whole={whole} range={range} bars={allBars} onRange={zoom} />
         <div className="tl-axis">
           <span className="k-xs k-dim">{t("run.step")}</span>
           <div className="tl-ticks" ref={track} aria-hidden="true">
@@ -207,8 +210,7 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];
             if (!row) return null;
-            return <RowView key={row.key} row={row} index={item.index} id={`${id}-${item.index}`} top={item.start} height={item.size} scale={scale} whole={whole} selected={row.key === selected} active={item.index === at} open={!closed.has(row.lane)}
-              onSelect={() => { setActive(row.key); if (row.member) setStep(String(row.member.node.id)); else openRow(row); }} onOpen={() => row.member && openRow(row)} />;
+            return <RowView key={row.key} row={row} index={item.index} id={`${id}-${item.index}`} top={item.start} height={item.size} scale={scale} start={whole.from} selected={row.key === selected} active={item.index === at} open={!closed.has(row.lane)} onSelect={choose} onOpen={openMember} />;
           })}
         </div>
         {hover?.row && hover.row.bars.length > 0 && <Tip row={hover.row} x={hover.x} y={hover.y} whole={whole} bounds={scroller.current} labels={width} />}
@@ -227,9 +229,9 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
   );
 }
 
-interface RowViewProps { row: TimeRow; index: number; id: string; top: number; height: number; scale: TimeScale; whole: Span; selected: boolean; active: boolean; open: boolean; onSelect: () => void; onOpen: () => void }
+interface RowViewProps { row: TimeRow; index: number; id: string; top: number; height: number; scale: TimeScale; start: number; selected: boolean; active: boolean; open: boolean; onSelect: (row: TimeRow) => void; onOpen: (row: TimeRow) => void }
 
-function RowView({ row, index, id, top, height, scale, whole, selected, active, open, onSelect, onOpen }: RowViewProps) {
+const RowView = memo(function RowView({ row, index, id, top, height, scale, start, selected, active, open, onSelect, onOpen }: RowViewProps) {
   const { t, format } = useI18n();
   const isPhase = row.kind === "phase";
   const last = row.bars.at(-1);
@@ -238,16 +240,16 @@ function RowView({ row, index, id, top, height, scale, whole, selected, active, 
   const beside = [facts?.try !== undefined && facts.try > 1 ? t("run.tryTook", { n: facts.try, took }) : took, row.queuedMs !== undefined && row.queuedMs > 1_000 && !facts?.earlier.length ? t("run.tookQueued", { took: format.duration(row.queuedMs) }) : undefined].filter(Boolean).join(t("run.listJoin"));
   const title = isPhase ? (row.title === undefined ? t("run.noPhase") : row.title || t("run.emptyPhase")) : row.member ? memberTitle(t, row.member.node) : "";
   const lastX = last ? scale.x(last.to) : 0;
-  const spoken = row.bars.map((bar) => t(`run.spoken_${bar.kind}`, { from: format.duration(Math.max(0, bar.from - whole.from)), took: format.duration(bar.to - bar.from) })).join(t("run.listJoin"));
+  const spoken = row.bars.map((bar) => t(`run.spoken_${bar.kind}`, { from: format.duration(Math.max(0, bar.from - start)), took: format.duration(bar.to - bar.from) })).join(t("run.listJoin"));
   return (
     <div
       id={id} role="treeitem" aria-level={isPhase ? 1 : 2} {...(isPhase ? { "aria-expanded": open } : {})} aria-selected={selected} data-active={active || undefined} data-row={index}
-      aria-label={`${title}, ${isPhase ? took : spoken}`}
-      className={isPhase ? "tl-row tl-row-phase" : "tl-row"} style={{ transform: `translateY(${top}px)`, height }} onClick={onSelect} onDoubleClick={onOpen}
+      className={isPhase ? "tl-row tl-row-phase" : "tl-row"} style={{ transform: `translateY(${top}px)`, height }} onClick={() => onSelect(row)} onDoubleClick={() => onOpen(row)}
     >
       <div className="tl-label">
         {isPhase ? <Icon of={open ? ChevronDown : ChevronRight} size={14} /> : row.member && <Glyph name={memberGlyph(row.member.status, row.member.node)} label="" size={15} />}
         <span className="k-trunc k-grow">{title}</span>
+        {!isPhase && <span className="k-visually-hidden">{spoken}</span>}
         <span className="k-xs k-dim k-num tl-kind">{isPhase ? took : row.member ? kindText(t, { ...row.member, node: { ...row.member.node, detail: facts?.what ? { what: facts.what } : undefined } }) : ""}</span>
       </div>
       <div className="tl-track" aria-hidden="true">
@@ -256,7 +258,7 @@ function RowView({ row, index, id, top, height, scale, whole, selected, active, 
       </div>
     </div>
   );
-}
+});
 
 function BarView({ bar, phase, scale }: { bar: Bar; phase: boolean; scale: TimeScale }) {
   const left = Math.max(-4, scale.x(bar.from));
