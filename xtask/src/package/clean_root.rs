@@ -19,6 +19,8 @@ pub(crate) fn check(package: &Path, root: &Path) -> Outcome {
     let inside = root.to_string_lossy().into_owned();
     println!("a clean `{release}` is made in {inside}");
     shell::run_silently("debootstrap", &["--variant=minbase", &release, &inside, &mirror])?;
+    let sources = root.join("etc/apt/sources.list");
+    fs::remove_file(&sources).map_err(|error| format!("`{}`: {error}", sources.display()))?;
     // The same sources, so that libraries with security updates are found as they are on this machine.
     for entry in ["etc/apt/sources.list", "etc/apt/sources.list.d", "etc/apt/apt.conf.d", "etc/apt/trusted.gpg.d"] {
         copy_all(&Path::new("/").join(entry), &root.join(entry))?;
