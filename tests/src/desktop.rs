@@ -181,6 +181,28 @@ impl Desktop {
         Ok(Part { child, lines })
     }
 
+    /// Waits until nothing that was started here is left, but the desktop itself.
+    ///
+    /// # Panics
+    ///
+    /// When something still is after ten seconds.
+    #[expect(clippy::panic, reason = "this is an assertion")]
+    pub fn assert_nothing_left(&self) {
+        let own: Vec<String> = self.parts.iter().map(|part| format!("{} ", part.pid())).collect();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        loop {
+            let mut left = self.environment.census();
+            left.retain(|one| !own.iter().any(|pid| one.starts_with(pid)));
+            if left.is_empty() {
+                return;
+            }
+            if Instant::now() > deadline {
+                panic!("processes are left: {left:#?}");
+            }
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+    }
+
     /// Takes a picture of the screen.
     ///
     /// # Errors

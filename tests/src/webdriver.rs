@@ -108,7 +108,6 @@ impl Session {
     }
 
     /// Waits for an element.
-    #[must_use]
     #[track_caller]
     pub fn find(&self, selector: &str) -> Element {
         wait_until(selector, || self.all(selector).into_iter().next())
@@ -120,7 +119,13 @@ impl Session {
     pub fn named(&self, role: &str, words: &str) -> Element {
         let kind = if role == "button" { "self::button or @role='button'".into() } else { format!("@role='{role}'") };
         let path = format!("//*[{kind}][starts-with(normalize-space(.), '{words}')]");
-        wait_until(&path, || self.elements("xpath", &path).into_iter().next())
+        self.at(&path)
+    }
+
+    /// Waits for an element by an XPath.
+    #[track_caller]
+    pub fn at(&self, path: &str) -> Element {
+        wait_until(path, || self.elements("xpath", path).into_iter().next())
     }
 
     /// Waits until the page's text has a part.

@@ -43,7 +43,7 @@ fn the_page_may_ask_for_nothing_but_its_own_commands() {
         assert_eq!(answer["refused"]["code"], "invalid_input", "{name} {request}: {answer}");
     }
     session.close();
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
 
 #[test]

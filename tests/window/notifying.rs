@@ -85,5 +85,5 @@ fn a_notification_comes_while_nobody_looks_and_its_click_goes_to_the_run() {
     drop(other);
     session.close();
     drop(bus);
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }

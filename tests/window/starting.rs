@@ -15,7 +15,7 @@ fn the_front_door_opens_the_window() {
     picture(&desktop, "start");
     session.assert_quiet();
     session.close();
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn a_run_is_found_opened_and_read_in_every_tab() {
     session.see("Weekly report");
     picture(&desktop, "runs");
     session.close();
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_question_of_a_real_client_s_run_is_answered_in_the_window() {
     picture(&desktop, "answered");
     client.finish();
     session.close();
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
 
 #[test]
@@ -106,7 +106,8 @@ fn what_the_dock_copies_connects() {
     let snippet = session.find("section pre[aria-label='Snippet']");
     let shown = session.script("return arguments[0].textContent;", &json!([snippet.to_json()]));
     picture(&desktop, "dock");
-    session.click(&session.named("button", "Copy"));
+    let button = "//section[.//pre[@aria-label='Snippet']]//button[starts-with(normalize-space(.), 'Copy')]";
+    session.click(&session.at(button));
     let copied = wait_until("the clipboard to hold the configuration", || {
         let pasted = desktop.environment.run_program("xclip", &["-selection", "clipboard", "-out"], b"").unwrap();
         pasted.stdout.contains("--workflow-mcp").then_some(pasted.stdout)
@@ -123,7 +124,7 @@ fn what_the_dock_copies_connects() {
     assert_eq!(tools["tools"].as_array().unwrap().len(), 3, "{tools}");
     client.finish();
     session.close();
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
 
 #[test]
@@ -144,12 +145,13 @@ fn what_others_write_is_on_screen_at_once() {
     let seen = wait_until("the new run's row", || {
         session.script("return window.rowTimes[arguments[0]] ?? null;", &json!([run])).as_i64()
     });
-    let shown = desktop.environment.run(&["runs", "show", &run, "--json"]).unwrap().json();
-    let created = shown["createdAt"].as_i64().unwrap_or_else(|| panic!("{shown}"));
+    let body = "return await window.__TAURI_INTERNALS__.invoke('rpc', { name: 'run_row', request: arguments[0] });";
+    let rows = session.script_async(body, &json!([{ "runs": [run] }]));
+    let created = rows["value"][0]["createdAt"].as_i64().unwrap_or_else(|| panic!("{rows}"));
     // The machine may be busy with other tests; the figure itself is a row of `cargo xtask bench`.
     assert!(seen - created < 2_000, "{} ms", seen - created);
     session.close();
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn a_second_start_finds_the_first_one() {
     see_state(&session, &run, "Success");
     assert_eq!(desktop.titles().unwrap().len(), 1, "{:?}", desktop.titles());
     session.close();
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
 
 #[test]
@@ -177,7 +179,7 @@ fn without_a_bus_a_second_window_is_refused() {
     assert_eq!((second.code, second.stdout.as_str()), (3, ""), "{}", second.stderr);
     assert!(second.stderr.contains("is open already (process "), "{}", second.stderr);
     session.close();
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
 
 #[test]
@@ -204,5 +206,5 @@ fn a_window_that_is_closed_lets_its_runs_end() {
         desktop.environment.census().iter().all(|one| !one.contains("workflow-code-desktop")).then_some(())
     });
     drop(session);
-    desktop.environment.assert_nothing_left();
+    desktop.assert_nothing_left();
 }
