@@ -72,7 +72,7 @@ fn the_policy_holds_in_the_real_engine() {
          location.href = 'https://127.0.0.1:9/';\n\
          await new Promise((done) => setTimeout(done, 200));\n\
          return { found: [...new Set(found)].sort(), network, inline: window.inlineRan ?? false,\n\
-                  handler: window.handlerRan ?? false, opened: opened !== null, here: location.origin,\n\
+                  frame: frame.contentDocument?.URL ?? 'elsewhere', handler: window.handlerRan ?? false, opened: opened !== null, here: location.origin,\n\
                   frozen: Object.isFrozen(Object.prototype), global: typeof window.__TAURI__ };",
         &json!([]),
     );
@@ -80,12 +80,13 @@ fn the_policy_holds_in_the_real_engine() {
     assert_eq!(seen["network"], "refused", "{refused}");
     assert_eq!(seen["inline"], false, "{refused}");
     assert_eq!(seen["handler"], false, "{refused}");
+    assert_eq!(seen["frame"], "about:blank", "{refused}");
     assert_eq!(seen["opened"], false, "{refused}");
     assert_eq!(seen["here"], "tauri://localhost", "{refused}");
     assert_eq!(seen["frozen"], false, "{refused}");
     assert_eq!(seen["global"], "undefined", "{refused}");
     let found = seen["found"].as_array().unwrap();
-    for directive in ["connect-src", "frame-src", "script-src-elem", "script-src-attr"] {
+    for directive in ["connect-src", "script-src-elem", "script-src-attr"] {
         assert!(found.iter().any(|one| one == directive), "{directive} is missing in {found:?}");
     }
     let evaluated =

@@ -77,8 +77,9 @@ fn a_notification_comes_while_nobody_looks_and_its_click_goes_to_the_run() {
     session.script_async(body, &json!([message]));
     let (title, text) = shown.recv_timeout(Duration::from_secs(10)).unwrap();
     assert_eq!((title.as_str(), text.as_str()), ("Weekly report failed", "&lt;b&gt;at&lt;/b&gt; step &amp; phase"));
-    bus.emit_signal(None::<&str>, PATH, NAME, "ActionInvoked", &(1_u32, "default")).unwrap();
+    // Again and again: the window listens for a click only when it knows that it was shown.
     wait_until("the window to show the run", || {
+        bus.emit_signal(None::<&str>, PATH, NAME, "ActionInvoked", &(1_u32, "default")).unwrap();
         let here = session.script("return location.hash;", &json!([]));
         here.as_str().is_some_and(|hash| hash.contains(&run)).then_some(())
     });
