@@ -180,8 +180,8 @@ fn too_new_database() {
     let path = database(&home);
     sqlite(&home, &path, "UPDATE meta SET min_writer = 4711; PRAGMA user_version = 4711");
     let before = std::fs::read(&path).expect("it is there");
-    refuses(&home, &["--workflow-mcp", &id], &["4711", "schema 1", "update"]);
-    fails(&home, &["projects", "list"], 3, &["4711", "schema 1", "update"]);
+    refuses(&home, &["--workflow-mcp", &id], &["4711", "schema 2", "update"]);
+    fails(&home, &["projects", "list"], 3, &["4711", "schema 2", "update"]);
     fails(&home, &["runs", "list"], 3, &["4711"]);
     assert!(std::fs::read(&path).expect("it is there") == before, "the file is untouched");
     sqlite(&home, &path, "UPDATE meta SET min_writer = 1; PRAGMA user_version = 1");

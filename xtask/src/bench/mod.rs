@@ -6,6 +6,7 @@ mod history;
 mod peer;
 mod samples;
 mod servers;
+mod waiting;
 
 use crate::bench::samples::{print_json, print_table};
 use crate::bench::servers::Programs;
@@ -18,8 +19,11 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// Only the servers: starts, calls, memory
-    #[arg(long)]
+    #[arg(long, conflicts_with = "waiting")]
     servers: bool,
+    /// Only runs that wait, and launchers that write at once
+    #[arg(long)]
+    waiting: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     runs: u64,
@@ -34,8 +38,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
         hello: release.join("examples").join("rmcp_hello"),
         empty: release.join("examples").join("empty"),
     };
-    let mut figures = servers::measure(&programs)?;
+    let mut figures = Vec::new();
+    if !options.waiting {
+        figures.extend(servers::measure(&programs)?);
+    }
     if !options.servers {
+        figures.extend(waiting::measure(&programs)?);
+    }
+    if !options.servers && !options.waiting {
         figures.extend(history::measure(&programs, &shell::target().join("bench"), options.runs)?);
     }
     if options.json {
