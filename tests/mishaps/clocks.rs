@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::{Lease, NewAnswer, Owner, Store, StoreOptions};
 use workflow_code_tests::executable;
 
-use crate::scene::{Scene, block_on};
+use crate::scene::{Scene, alone, block_on};
 
 /// 2026-08-28 in the morning.
 const START: i64 = 1_787_900_000_000;
@@ -107,6 +107,7 @@ async fn until_it_waits(mut run: RunHandle) -> Envelope {
 
 #[test]
 fn a_run_goes_on_days_later_and_after_the_machine_was_started_again() {
+    let _alone = alone();
     let machine = Machine::new(SOURCE, json!("./main.workflow.ts"));
     let first = machine.begin("monday");
     assert_eq!(first.status, EnvelopeStatus::InteractionRequired, "{first:?}");
@@ -127,6 +128,7 @@ fn a_run_goes_on_days_later_and_after_the_machine_was_started_again() {
 
 #[test]
 fn a_run_is_interrupted_when_the_machine_was_started_again_though_its_process_number_lives() {
+    let _alone = alone();
     let machine = Machine::new("export default async () => { await new Promise(() => {}); };", json!("./main.workflow.ts"));
     let run = block_on(async {
         let executor = machine.executor("monday");
@@ -144,6 +146,7 @@ fn a_run_is_interrupted_when_the_machine_was_started_again_though_its_process_nu
 
 #[test]
 fn a_clock_that_was_set_back_harms_nothing() {
+    let _alone = alone();
     let machine = Machine::new(SOURCE, json!("./main.workflow.ts"));
     let first = machine.begin("monday");
     machine.clock.advance(-400 * DAY);
@@ -165,6 +168,7 @@ fn a_clock_that_was_set_back_harms_nothing() {
 
 #[test]
 fn a_run_that_nobody_answers_is_given_up_after_a_month_and_not_before() {
+    let _alone = alone();
     let machine = Machine::new(SOURCE, json!("./main.workflow.ts"));
     let first = machine.begin("monday");
     let run = first.run_id.clone().unwrap();
@@ -186,6 +190,7 @@ const ENDLESS: &str = "export default async (input, flow) => {\n\
 
 #[test]
 fn a_run_that_is_taken_up_again_has_only_the_rest_of_its_time() {
+    let _alone = alone();
     let entrypoint = json!({ "script": "./main.workflow.ts", "timeoutSeconds": 600 });
     let machine = Machine::new(ENDLESS, entrypoint);
     let first = machine.begin("monday");
@@ -207,6 +212,7 @@ fn a_run_that_is_taken_up_again_has_only_the_rest_of_its_time() {
 
 #[test]
 fn what_a_run_has_used_is_written_down_while_it_works() {
+    let _alone = alone();
     let source = "export default async () => { for (;;) await new Promise((done) => setTimeout(done, 20)); };";
     let machine = Machine::new(source, json!({ "script": "./main.workflow.ts", "timeoutSeconds": 600 }));
     block_on(async {

@@ -260,7 +260,7 @@ async fn follow(mut run: RunHandle) -> Result<Envelope, String> {
     }
 }
 
-/// One test at a time: the diary and the effects are everybody's.
+/// One test at a time: the diary is everybody's, and an executor that ends takes every process below this one with it.
 pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)

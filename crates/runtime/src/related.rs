@@ -32,6 +32,8 @@ pub(crate) enum ChildNews {
     Answered { seq: u64 },
     /// It waits, and nobody here can answer.
     Parked { seq: u64 },
+    /// It was interrupted, and goes on when the run that started it does.
+    Interrupted { child: RunId },
 }
 
 /// What the run that started a related run tells it.
@@ -74,21 +76,21 @@ impl RelatedCall {
     ) {
         let call = self.call.clone();
         match self.run(&news, control).await {
-            Ok(Some(output)) => drop(results.send((call, Ok(output)))),
-            Ok(None) => drop(news.send(ChildNews::Parked { seq: call.seq })),
+            Ok(Ended::Output(output)) => drop(results.send((call, Ok(output)))),
+            Ok(Ended::Waits) => drop(news.send(ChildNews::Parked { seq: call.seq })),
+            Ok(Ended::Interrupted(child)) => drop(news.send(ChildNews::Interrupted { child })),
             Err(error) => drop(results.send((call, Err(error)))),
         }
     }
 
-    /// `None`: it waits for a person, and outlives this call.
     async fn run(
         self,
         news: &mpsc::UnboundedSender<ChildNews>,
         mut control: mpsc::UnboundedReceiver<ChildControl>,
-    ) -> Result<Option<Value>, HostError> {
+    ) -> Result<Ended, HostError> {
         let seq = self.call.seq;
         let (mut handle, child) = match self.begin(news).await? {
-            Begun::Over(outcome) => return outcome.map(Some),
+            Begun::Over(outcome) => return outcome.map(Ended::Output),
             Begun::Runs(handle, child) => (*handle, child),
         };
         loop {
@@ -102,8 +104,9 @@ impl RelatedCall {
                 result = &mut handle.result => {
                     let envelope = result.map_err(|_| error("related", "the related run ended without a result"))?;
                     return match envelope.status {
-                        EnvelopeStatus::Success => Ok(Some(envelope.output.unwrap_or(Value::Null))),
-                        EnvelopeStatus::InteractionRequired => Ok(None),
+                        EnvelopeStatus::Success => Ok(Ended::Output(envelope.output.unwrap_or(Value::Null))),
+                        EnvelopeStatus::InteractionRequired if envelope.pending.is_some() => Ok(Ended::Waits),
+                        EnvelopeStatus::InteractionRequired => Ok(Ended::Interrupted(child)),
                         EnvelopeStatus::Failed | EnvelopeStatus::Cancelled | EnvelopeStatus::Timeout => {
                             Err(child_error(envelope.error, &child))
                         }
@@ -204,6 +207,15 @@ impl RelatedCall {
         let (project, store) = (Arc::clone(&self.project), self.store.clone());
         blocking(move || find_project(&project, &store, &alias)).await
     }
+}
+
+/// How a related run ended, as far as this call is concerned.
+enum Ended {
+    Output(Value),
+    /// It waits for a person, and outlives this call.
+    Waits,
+    /// It stopped, and can be taken up again.
+    Interrupted(RunId),
 }
 
 enum Begun {

@@ -490,6 +490,10 @@ impl Running {
                 self.wait_for(Open { number, asker, form: asked.form, kind: asked.kind }).await;
             }
             ChildNews::Answered { seq } => self.echo_answer(seq).await?,
+            ChildNews::Interrupted { child } => {
+                let message = format!("the related run {child} was interrupted");
+                return Err(Stop::Unrecorded(RunError::new(ErrorCode::WorkerDied, message)));
+            }
             ChildNews::Parked { seq } => {
                 self.children.remove(&seq);
                 self.in_flight = self.in_flight.saturating_sub(1);
