@@ -21,6 +21,18 @@ pub fn one_arena() {
     }
 }
 
+/// Bounds the addresses this process can have, in bytes: a fence behind whatever bounds its memory from inside. An
+/// allocation beyond it fails, which ends the process. Programs that it starts are bounded as well; some reserve far
+/// more than they use, so that a process that starts programs has no use for it.
+///
+/// A limit that stands already and is lower stays. A system without such limits has no fence.
+pub fn fence(bytes: u64) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let standing = getrlimit(Resource::As);
+    let lower = |limit: Option<u64>| Some(limit.map_or(bytes, |limit| limit.min(bytes)));
+    let _ = setrlimit(Resource::As, Rlimit { current: lower(standing.current), maximum: lower(standing.maximum) });
+}
+
 /// Processor time between two looks that still counts as resting: what timers of ours use is far less.
 const RESTING: Duration = Duration::from_millis(2);
 
@@ -91,6 +103,27 @@ fn code_of_a_file(line: &str) -> Option<(usize, usize)> {
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
 mod tests {
     use super::*;
+
+    /// The test's other half is this same test in a process of its own, which has the fence.
+    #[test]
+    fn behind_the_fence_an_allocation_fails() {
+        const INSIDE: &str = "WORKFLOW_CODE_TEST_FENCE";
+        const MEBIBYTE: usize = 1024 * 1024;
+        if std::env::var_os(INSIDE).is_some() {
+            fence(1024 * 1024 * 1024);
+            fence(u64::MAX);
+            assert!(Vec::<u8>::new().try_reserve_exact(64 * MEBIBYTE).is_ok());
+            assert!(Vec::<u8>::new().try_reserve_exact(1024 * MEBIBYTE).is_err());
+            return;
+        }
+        let program = std::env::current_exe().expect("this test");
+        let name = "memory::tests::behind_the_fence_an_allocation_fails";
+        #[expect(clippy::disallowed_methods, reason = "a test of what a whole process can have")]
+        let output =
+            std::process::Command::new(program).args([name, "--exact"]).env(INSIDE, "1").output().expect("starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
 
     #[test]
     fn only_code_that_comes_from_a_file_is_given_back() {
