@@ -260,7 +260,7 @@ impl Executor {
         raw_input: Value,
         origin: Origin,
     ) -> Result<RunRequest, Faults> {
-        let mut input = project::check_call(entrypoint, &raw_input)?;
+        let mut input = project::check_call_with_files(entrypoint, &raw_input)?;
         let files = project.managed_files();
         files.import_all(&entrypoint.params, &mut input)?;
         let paths = files.with_paths(&entrypoint.params, &input)?;
