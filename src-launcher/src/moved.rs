@@ -7,8 +7,8 @@ use project::Manifest;
 use store::{Create, RunRecord, Store};
 
 use crate::failure::Failure;
-use crate::profile::{self, Missing};
 use crate::open;
+use crate::profile::{self, Missing};
 
 /// Finds a run's project: in the folder that the command line names, else where it was, where the registry says that it
 /// is, or in the folder that the command is run in. Only a project with the run's own UUID will do.

@@ -241,15 +241,24 @@ fn a_terminal_killed_at_any_moment_of_its_answer_loses_neither_run_nor_answer() 
 #[test]
 fn a_client_that_comes_back_after_its_server_was_ended_gets_its_run_to_the_end() {
     let environment = fixtures::environment();
-    let source = ASKS.replace("return word", "while (!(await flow.kv.get('go'))) await new Promise((done) => setTimeout(done, 20)); return word");
-    let path = fixtures::project(&environment, json!({ "main": "./main.workflow.ts" }), &[("main.workflow.ts", &source)]);
+    let source = ASKS.replace(
+        "return word",
+        "while (!(await flow.kv.get('go'))) await new Promise((done) => setTimeout(done, 20)); return word",
+    );
+    let path =
+        fixtures::project(&environment, json!({ "main": "./main.workflow.ts" }), &[("main.workflow.ts", &source)]);
     let folder = path.to_string_lossy().into_owned();
     let mut first = client(&environment, &folder, MODERN, Vec::new());
     let asked = first.call("main", json!({ "n": 1 })).result();
     let answer = retry(&asked, "back");
     first.ask("tools/call", answer.clone());
+    // The program is done, and that is recorded: the run asks for its key again and again.
     let deadline = Instant::now() + Duration::from_secs(30);
-    while effects(&folder) == 0 {
+    let asks_for_its_key = || {
+        let rows = store(&environment).journal(&only_run(&environment).summary.run_id).unwrap().rows;
+        rows.iter().any(|row| row.payload.as_ref().is_some_and(|payload| payload["kind"] == "kv.get"))
+    };
+    while !asks_for_its_key() {
         assert!(Instant::now() < deadline, "it does not go on");
         std::thread::park_timeout(Duration::from_millis(5));
     }

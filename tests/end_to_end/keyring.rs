@@ -51,8 +51,12 @@ login() { printf '%s\n' "$KEY" | poor "$EXE" auth login "$SERVER" --json; }
 /// Plays a scene: starts the bus and the service as they are to be, then runs `script`.
 fn play(environment: &mut Environment, scene: Scene, by_runtime_folder: bool, script: &str) -> Played {
     for program in ["dbus-run-session", "gnome-keyring-daemon"] {
-        let found = ["/usr/bin", "/bin", "/usr/local/bin"].iter().any(|folder| Path::new(folder).join(program).is_file());
-        assert!(found, "`{program}` is missing: install the packages gnome-keyring and dbus, as `cargo xtask test` does");
+        let found =
+            ["/usr/bin", "/bin", "/usr/local/bin"].iter().any(|folder| Path::new(folder).join(program).is_file());
+        assert!(
+            found,
+            "`{program}` is missing: install the packages gnome-keyring and dbus, as `cargo xtask test` does"
+        );
     }
     let home = environment.home();
     let runtime = home.join("run");
@@ -81,7 +85,8 @@ fn play(environment: &mut Environment, scene: Scene, by_runtime_folder: bool, sc
         Scene::Unlocked => "printf test-password | gnome-keyring-daemon --unlock --components=secrets >/dev/null",
     };
     // The poor environment has the bus's address only where the runtime folder does not say where it is.
-    let address = if by_runtime_folder || scene == Scene::NoBus { "ADDRESS=" } else { "ADDRESS=$DBUS_SESSION_BUS_ADDRESS" };
+    let address =
+        if by_runtime_folder || scene == Scene::NoBus { "ADDRESS=" } else { "ADDRESS=$DBUS_SESSION_BUS_ADDRESS" };
     let script = format!("set -e\n{STEPS}\n{address}\n{prepare}\n{script}");
     let finished = if scene == Scene::NoBus {
         environment.run_program("/bin/sh", &["-c", &script], b"").unwrap()
@@ -113,7 +118,8 @@ fn is_available(status: &Finished) -> bool {
 fn without_a_service_a_login_says_so_and_offers_a_file() {
     for scene in [Scene::NoBus, Scene::NoService] {
         let mut environment = Environment::new().unwrap();
-        let played = play(&mut environment, scene, false, "step login login\nstep status poor \"$EXE\" auth status --json");
+        let played =
+            play(&mut environment, scene, false, "step login login\nstep status poor \"$EXE\" auth status --json");
         let login = played.step("login");
         assert_eq!(login.code, 3, "{scene:?}: {}", login.stderr);
         assert!(login.stderr.contains(&format!("auth login {SERVER} --store file")), "{scene:?}: {}", login.stderr);
@@ -126,8 +132,12 @@ fn without_a_service_a_login_says_so_and_offers_a_file() {
 #[test]
 fn a_service_without_a_keyring_is_no_place_for_a_login() {
     let mut environment = Environment::new().unwrap();
-    let played =
-        play(&mut environment, Scene::NoCollection, false, "step login login\nstep status poor \"$EXE\" auth status --json");
+    let played = play(
+        &mut environment,
+        Scene::NoCollection,
+        false,
+        "step login login\nstep status poor \"$EXE\" auth status --json",
+    );
     let login = played.step("login");
     assert_eq!(login.code, 3, "a read proves nothing: {}", login.stderr);
     assert!(login.stderr.contains("--store file"), "{}", login.stderr);
@@ -149,7 +159,7 @@ printf '%s\n%s\n%s\n' \
   '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
   '{"jsonrpc":"2.0","method":"notifications/initialized"}' \
   '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"given","arguments":{}}}' >"$HOME/lines"
-step call sh -c 'exec 3>&1; { cat "$HOME/lines"; while ! grep -q "\"id\":2" "$HOME/out/call.out"; do sleep 0.05; done; } | env -i HOME="$HOME" PATH=/usr/bin:/bin ${XDG_RUNTIME_DIR:+XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR"} ${0:+DBUS_SESSION_BUS_ADDRESS="$0"} "$EXE" mcp "$HOME/given" >&3' "$ADDRESS"
+step call sh -c 'exec 3>&1; { cat "$HOME/lines"; for again in $(seq 600); do if grep -q "\"id\":2" "$HOME/out/call.out"; then break; fi; sleep 0.05; done; } | env -i HOME="$HOME" PATH=/usr/bin:/bin ${XDG_RUNTIME_DIR:+XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR"} ${0:+DBUS_SESSION_BUS_ADDRESS="$0"} "$EXE" mcp "$HOME/given" >&3' "$ADDRESS"
 step found grep -rlF "$KEY" "$HOME" --exclude-dir=data
 step logout poor "$EXE" auth logout --json
 step after poor "$EXE" auth status --json

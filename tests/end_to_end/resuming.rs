@@ -207,7 +207,13 @@ fn a_run_of_a_folder_that_nobody_registered_goes_on_after_that_was_moved() {
     assert!(lost.stderr.contains(&format!("runs resume {id} --project-dir DIR")), "{}", lost.stderr);
     // Another project stands in its place now: the run is not handed to it.
     let uuid = "33333333-3333-4333-8333-333333333333";
-    fixtures::project_at(&environment, "project", uuid, json!({ "main": "./main.workflow.ts" }), &[("main.workflow.ts", PROGRAM)]);
+    fixtures::project_at(
+        &environment,
+        "project",
+        uuid,
+        json!({ "main": "./main.workflow.ts" }),
+        &[("main.workflow.ts", PROGRAM)],
+    );
     let strange = resume(&environment, id, &["--answer-json", one]);
     assert_eq!(strange.code, 3, "{}{}", strange.stdout, strange.stderr);
     assert!(strange.stderr.contains(uuid), "{}", strange.stderr);

@@ -129,7 +129,8 @@ fn a_run_goes_on_days_later_and_after_the_machine_was_started_again() {
 #[test]
 fn a_run_is_interrupted_when_the_machine_was_started_again_though_its_process_number_lives() {
     let _alone = alone();
-    let machine = Machine::new("export default async () => { await new Promise(() => {}); };", json!("./main.workflow.ts"));
+    let machine =
+        Machine::new("export default async () => { await new Promise(() => {}); };", json!("./main.workflow.ts"));
     let run = block_on(async {
         let executor = machine.executor("monday");
         let handle = machine.scene.start(&executor, &machine.data, json!({})).await?;

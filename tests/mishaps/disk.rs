@@ -81,9 +81,8 @@ impl Disk {
                 }
                 let here = |name: &PathBuf| name.parent() == path.parent();
                 self.safe_names.retain(|name, _| !here(name));
-                self.safe_names.extend(
-                    self.names.iter().filter(|(name, _)| here(name)).map(|(name, file)| (name.clone(), *file)),
-                );
+                self.safe_names
+                    .extend(self.names.iter().filter(|(name, _)| here(name)).map(|(name, file)| (name.clone(), *file)));
             }
         }
     }

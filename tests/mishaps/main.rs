@@ -4,7 +4,11 @@
 //! The executor runs in this process, so that its disk, clock, and boot id can be replaced; workers are the real ones.
 //! `vfs` keeps the diary of what is written and has writes fail, `disk` says what of a diary is there after a loss of
 //! power, `scene` is the run, `writes` the store by itself, `clocks` time.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "all of this is test code, also what lies outside the test functions"
+)]
 
 mod clocks;
 mod disk;
@@ -216,7 +220,9 @@ fn a_write_that_fails_during_a_run_loses_nothing() {
         if outcome.as_ref().is_err_and(|error| error.contains("hangs")) {
             found.push("the call is not answered".into());
         }
-        found.extend(EFFECTS.iter().filter(|it| before.get(**it).copied().unwrap_or(0) > 1).map(|it| format!("{it} twice")));
+        found.extend(
+            EFFECTS.iter().filter(|it| before.get(**it).copied().unwrap_or(0) > 1).map(|it| format!("{it} twice")),
+        );
         found.extend(finish(&scene, &data, &told));
         faults.extend(found.into_iter().map(|fault| format!("{how:?} from {first} on ({many}): {fault}; {outcome:?}")));
     }

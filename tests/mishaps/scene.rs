@@ -182,8 +182,7 @@ impl Scene {
         block_on(async {
             let owner = Owner { boot: BEFORE.into(), ..Owner::current() };
             let executor = Executor::owned_by(owner, store, WorkerImage::at(executable()), 2);
-            let input =
-                json!({ "effects": self.effects_file(), "url": format!("http://{}/order", self.server.host) });
+            let input = json!({ "effects": self.effects_file(), "url": format!("http://{}/order", self.server.host) });
             let outcome = match self.start(&executor, data, input).await {
                 Ok(handle) => follow(handle).await,
                 Err(error) => Err(error),

@@ -93,7 +93,8 @@ pub(crate) fn is_safe(file: &Path) -> bool {
     let watch = watch();
     let lines = watch.as_ref().map(|watch| watch.lines.as_slice()).unwrap_or_default();
     let told = lines.iter().rposition(|line| matches!(line, Line::Told(_))).unwrap_or(0);
-    let written = lines[..told].iter().rposition(|line| matches!(line, Line::File(path, Act::Write(..)) if path == file));
+    let written =
+        lines[..told].iter().rposition(|line| matches!(line, Line::File(path, Act::Write(..)) if path == file));
     let synced = lines.iter().rposition(|line| matches!(line, Line::File(path, Act::Sync) if path == file));
     written.is_none_or(|written| synced.is_some_and(|synced| synced > written))
 }
@@ -300,10 +301,14 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: i64) -> c_int 
     unsafe {
         let behind = behind(file);
         let truncate = (*(*behind).pMethods).xTruncate.unwrap();
-        act(path_of(file), || Act::Truncate(u64::try_from(size).unwrap_or(0)), |fate| match fate {
-            Fate::Happens => truncate(behind, size),
-            Fate::Fails(_) => ffi::SQLITE_IOERR_TRUNCATE,
-        })
+        act(
+            path_of(file),
+            || Act::Truncate(u64::try_from(size).unwrap_or(0)),
+            |fate| match fate {
+                Fate::Happens => truncate(behind, size),
+                Fate::Fails(_) => ffi::SQLITE_IOERR_TRUNCATE,
+            },
+        )
     }
 }
 
@@ -312,10 +317,14 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     unsafe {
         let behind = behind(file);
         let sync = (*(*behind).pMethods).xSync.unwrap();
-        act(path_of(file), || Act::Sync, |fate| match fate {
-            Fate::Happens => sync(behind, flags),
-            Fate::Fails(_) => ffi::SQLITE_IOERR_FSYNC,
-        })
+        act(
+            path_of(file),
+            || Act::Sync,
+            |fate| match fate {
+                Fate::Happens => sync(behind, flags),
+                Fate::Fails(_) => ffi::SQLITE_IOERR_FSYNC,
+            },
+        )
     }
 }
 

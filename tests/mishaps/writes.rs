@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use model::{AnswerAction, Form, InteractionKind, Origin, Param, ParamType, Report, RunId, RunStatus};
 use serde_json::json;
 use store::{
-    DataStore, Durability, Finish, FirstStatus, JournalKind, Lease, LogStream, NewAnswer, NewJournalRow, NewQuestion, NewRun, Owner,
-    RunProject, SourceFile, Store, StoreError, StoreOptions,
+    DataStore, Durability, Finish, FirstStatus, JournalKind, Lease, LogStream, NewAnswer, NewJournalRow, NewQuestion,
+    NewRun, Owner, RunProject, SourceFile, Store, StoreError, StoreOptions,
 };
 
 use crate::vfs::{self, Failing, Fault};
@@ -62,7 +62,12 @@ fn question() -> NewQuestion {
 }
 
 fn row(kind: JournalKind) -> NewJournalRow {
-    NewJournalRow { kind, seq: Some(1), fingerprint: Some("f".into()), payload: Some(json!({ "text": "x".repeat(300) })) }
+    NewJournalRow {
+        kind,
+        seq: Some(1),
+        fingerprint: Some("f".into()),
+        payload: Some(json!({ "text": "x".repeat(300) })),
+    }
 }
 
 /// Does one thing, twice if need be: a caller whose write failed may try again.
@@ -80,7 +85,9 @@ fn write(store: &Store, known: &mut Known) {
     log.push(LogStream::Stdout, 0, "a line\n");
     known.logged = log.finish().is_ok();
     for _ in 0..2 {
-        if twice(|| store.append_journal(&lease, &[row(JournalKind::Issue), row(JournalKind::Done)], Durability::Power)).is_some() {
+        if twice(|| store.append_journal(&lease, &[row(JournalKind::Issue), row(JournalKind::Done)], Durability::Power))
+            .is_some()
+        {
             known.rows += 2;
         }
         ask(store, &lease, known);

@@ -300,11 +300,7 @@ impl Executor {
         Self { shared: Arc::clone(shared) }
     }
 
-    async fn record(
-        &self,
-        request: RunRequest,
-        place: Option<OwnedSemaphorePermit>,
-    ) -> Result<Recorded, StartError> {
+    async fn record(&self, request: RunRequest, place: Option<OwnedSemaphorePermit>) -> Result<Recorded, StartError> {
         let shared = &self.shared;
         if place.is_none() && shared.queued.fetch_add(1, Ordering::SeqCst) >= Limits::QUEUED_CALLS {
             shared.queued.fetch_sub(1, Ordering::SeqCst);

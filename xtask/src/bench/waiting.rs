@@ -73,10 +73,8 @@ impl Bench<'_> {
     /// Runs a command and returns what it printed and how long it took. Waiting for a person is no failure.
     fn command(&self, arguments: &[&str]) -> Outcome<(Value, Duration)> {
         let started = Instant::now();
-        let finished = self
-            .environment
-            .run_program(&self.programs.launcher, arguments, &[])
-            .map_err(|error| error.to_string())?;
+        let finished =
+            self.environment.run_program(&self.programs.launcher, arguments, &[]).map_err(|error| error.to_string())?;
         let took = started.elapsed();
         if finished.code > 1 {
             return Err(format!("{arguments:?} ended with {}: {}", finished.code, finished.stderr));
@@ -159,7 +157,9 @@ impl Bench<'_> {
             let threads: Vec<_> = peers
                 .iter_mut()
                 .map(|peer| {
-                    scope.spawn(|| (0..CALLS_EACH).map(|_| peer.call("nothing", &json!({}))).collect::<Outcome<Vec<_>>>())
+                    scope.spawn(|| {
+                        (0..CALLS_EACH).map(|_| peer.call("nothing", &json!({}))).collect::<Outcome<Vec<_>>>()
+                    })
                 })
                 .collect();
             threads
