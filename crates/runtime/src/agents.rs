@@ -156,6 +156,26 @@ fn provider(project: &Project, launch: Arc<BelowWorker>) -> Result<Arc<dyn Provi
     }
 }
 
+/// A program that is known to start agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownProvider {
+    /// Its name, as `--provider` takes it.
+    pub name: String,
+    /// How to get and set it up, one sentence.
+    pub setup: String,
+    /// Whether it is on the path.
+    pub installed: bool,
+}
+
+/// Lists the programs that are known to start agents, in the order they are looked for.
+#[must_use]
+pub fn known_providers(path: &std::ffi::OsStr) -> Vec<KnownProvider> {
+    presets()
+        .into_iter()
+        .map(|preset| KnownProvider { installed: preset.is_installed(path), name: preset.name, setup: preset.setup })
+        .collect()
+}
+
 fn none_installed() -> String {
     let known: Vec<String> =
         presets().iter().map(|preset| format!("`{}` ({})", preset.name, preset.setup.trim_end_matches('.'))).collect();

@@ -22,6 +22,7 @@ mod structure;
 mod supervisor;
 mod worker;
 
+pub use agents::{KnownProvider, known_providers};
 pub use connection::{Connection, ConnectionSource, KEY_VARIABLE, URL_VARIABLE};
 pub use context::{Folders, ProcessEnvironment, Project};
 pub use executor::{Canceller, Executor, RunHandle, RunRequest, StartError};

@@ -384,17 +384,10 @@ fn cancel(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Fai
 
 fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&Path>) -> Result<u8, Failure> {
     let (store, run) = find(history, profile, run)?;
-    let record = record(&store, &run)?;
-    let (stdout, stderr) = texts(&store, &run)?;
-    let sources = store.sources(&run).map_err(|error| open::store_failure(&error))?;
-    let sources: Vec<Value> =
-        sources.into_iter().map(|source| json!({ "path": source.path, "text": source.text })).collect();
-    let value = json!({
-        "format": "workflow-code-run",
-        "version": 1,
-        "run": record.to_json(&stdout, &stderr),
-        "sources": sources,
-    });
+    let value = store.export(&run).map_err(|error| match error {
+        StoreError::NoSuchRun { .. } => no_such_run(&run),
+        error => open::store_failure(&error),
+    })?;
     let text = format!("{value:#}\n");
     match output {
         Some(path) if path == Path::new("-") => out::print(&text),
