@@ -119,7 +119,12 @@ fn refusal(foretold: Refusal) -> BoardRefusal {
         "run" => BoardNeed::Run,
         _ => BoardNeed::Evidence,
     });
-    BoardRefusal { status: foretold.status.to_owned(), needs: needs.collect(), reasons: foretold.reasons }
+    BoardRefusal {
+        status: foretold.status.to_owned(),
+        needs: needs.collect(),
+        codes: foretold.codes.iter().map(|code| (*code).to_owned()).collect(),
+        reasons: foretold.reasons,
+    }
 }
 
 pub(super) fn board_refusals(api: &Api, request: OfCard) -> Answer<Vec<BoardRefusal>> {

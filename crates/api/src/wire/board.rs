@@ -153,6 +153,8 @@ pub struct BoardRefusal {
     pub status: String,
     /// Why it is refused; empty: it is not.
     pub reasons: Vec<String>,
+    /// The board's own code of each reason, in the same order.
+    pub codes: Vec<String>,
     /// What the move must say.
     pub needs: Vec<BoardNeed>,
 }

@@ -15,6 +15,8 @@ pub struct Refusal {
     pub status: &'static str,
     /// Why it is refused, one sentence each. Empty: nothing stands in the way.
     pub reasons: Vec<String>,
+    /// The stable code of each reason, in the same order.
+    pub codes: Vec<&'static str>,
     /// What the move must say: `reason`, `evidence` or `run`.
     pub needs: Vec<&'static str>,
 }
@@ -33,11 +35,14 @@ impl Board {
     }
 
     fn refusal(&self, card: &Record, status: &'static str, actor: &str) -> Refusal {
-        let mut refusal = Refusal { status, reasons: Vec::new(), needs: Vec::new() };
+        let mut refusal = Refusal { status, reasons: Vec::new(), codes: Vec::new(), needs: Vec::new() };
         if card.text("status") == status {
             return refusal;
         }
-        let mut refuse = |error: crate::BoardError| refusal.reasons.push(error.message);
+        let mut refuse = |error: crate::BoardError| {
+            refusal.codes.push(error.code);
+            refusal.reasons.push(error.message);
+        };
         if let Err(error) = rules::check_verify(self.config(), card) {
             refuse(error);
         }
