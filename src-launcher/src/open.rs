@@ -66,6 +66,8 @@ pub(crate) enum Registered {
     Workflow(Box<Opened>),
     /// Guided workflows.
     Guided(Box<store::Project>, Store),
+    /// Work records.
+    Board(Box<crate::board::server::BoardServer>),
 }
 
 /// Opens a registered project by its id or UUID, of whatever kind it is.
@@ -74,7 +76,16 @@ pub(crate) fn served(id: &str, profile: &Profile) -> Result<Registered, Failure>
     if found.kind == store::ProjectKind::Guided {
         return Ok(Registered::Guided(Box::new(found), store));
     }
+    if found.kind == store::ProjectKind::Board {
+        let served = crate::board::registered(&found, store).map_err(|error| board_failure(&found, &error))?;
+        return Ok(Registered::Board(Box::new(served)));
+    }
     workflow(id, found, store, profile).map(|opened| Registered::Workflow(Box::new(opened)))
+}
+
+fn board_failure(found: &store::Project, error: &::board::BoardError) -> Failure {
+    Failure::environment(format!("the board in `{}` cannot be served: {}: {error}", found.path.display(), error.code))
+        .hinted(format!("see `workflow-code board doctor --root {}`", found.path.display()))
 }
 
 /// Opens a registered workflow project by its id or UUID.

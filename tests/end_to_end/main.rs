@@ -13,6 +13,7 @@
 mod agents;
 mod auth;
 mod bad_input;
+mod board;
 mod cases;
 mod commands;
 mod crash;

@@ -7,6 +7,7 @@
 //! answer takes it up again, so that no process waits for days. A window has children that are none of ours, so nothing
 //! that is merely below it is ever ended; each worker sees to what it has started.
 
+mod boards;
 mod connection;
 mod engine;
 mod examine;
@@ -20,7 +21,7 @@ use api::wire::dock::DockTest;
 use api::wire::project::{EntrypointRow, EntrypointSourceKind, Finding, Keep as WireKeep};
 use api::wire::run::FaultRow;
 use api::wire::settings::{ConnectionLogin, ConnectionStatus, ProviderKind, ProviderRow, Pruned};
-use api::{Answer, Api, ApiError, ApiErrorCode, Facts, Host};
+use api::{Answer, Api, ApiError, ApiErrorCode, BoardRoom, Facts, Host};
 use clients::{ClientPaths, Launch, Ledger};
 use model::{RunId, StructureReport, SystemIds};
 use serde_json::Value;
@@ -93,7 +94,9 @@ pub fn open(profile: Option<&str>) -> Result<Desktop, OpenError> {
     };
     let front_door = front_door()?;
     let engine = Engine::start(store.clone(), &front_door)?;
-    let host = Launcher { profile, store: store.clone(), front_door, engine: engine.clone() };
+    let boards = boards::Boards::start(store.clone())
+        .map_err(|error| Failure::environment(format!("a thread cannot be started: {error}")))?;
+    let host = Launcher { profile, store: store.clone(), front_door, engine: engine.clone(), boards };
     Ok(Desktop { api: Api::new(store, Arc::new(host)), engine })
 }
 
@@ -115,6 +118,7 @@ struct Launcher {
     store: Store,
     front_door: PathBuf,
     engine: Engine,
+    boards: boards::Boards,
 }
 
 /// Turns a command's failure into the border's error.
@@ -277,6 +281,10 @@ impl Host for Launcher {
     fn prune(&self, project: &str, keep: WireKeep) -> Answer<Pruned> {
         let pruned = retention::prune(&self.store, &[(project.to_owned(), of_wire(keep))])?;
         Ok(Pruned { runs: pruned.runs, bytes: pruned.bytes })
+    }
+
+    fn board(&self, project: &Project) -> Answer<BoardRoom> {
+        self.boards.room(project)
     }
 
     fn has_variable(&self, name: &str) -> bool {
