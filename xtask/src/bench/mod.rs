@@ -19,11 +19,14 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// Only the servers: starts, calls, memory
-    #[arg(long, conflicts_with = "waiting")]
+    #[arg(long, conflicts_with_all = ["waiting", "history"])]
     servers: bool,
     /// Only runs that wait, and launchers that write at once
-    #[arg(long)]
+    #[arg(long, conflicts_with = "history")]
     waiting: bool,
+    /// Only the history and the registry
+    #[arg(long)]
+    history: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     runs: u64,
@@ -31,7 +34,10 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
-    shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
+    let everything = !(options.servers || options.waiting || options.history);
+    if everything || options.servers {
+        shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
+    }
     let release = shell::target().join("release");
     let programs = Programs {
         launcher: shell::executable(),
@@ -39,13 +45,13 @@ pub(crate) fn run(options: &Options) -> Outcome {
         empty: release.join("examples").join("empty"),
     };
     let mut figures = Vec::new();
-    if !options.waiting {
+    if everything || options.servers {
         figures.extend(servers::measure(&programs)?);
     }
-    if !options.servers {
+    if everything || options.waiting {
         figures.extend(waiting::measure(&programs)?);
     }
-    if !options.servers && !options.waiting {
+    if everything || options.history {
         figures.extend(history::measure(&programs, &shell::target().join("bench"), options.runs)?);
     }
     if options.json {
