@@ -155,7 +155,7 @@ impl Bench<'_> {
             let threads: Vec<_> = peers
                 .iter_mut()
                 .map(|peer| {
-                    scope.spawn(|| {
+                    scope.spawn(move || {
                         (0..CALLS_EACH).map(|_| peer.call("nothing", &json!({}))).collect::<Outcome<Vec<_>>>()
                     })
                 })
