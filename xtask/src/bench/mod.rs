@@ -20,13 +20,16 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// Only the servers: starts, calls, memory
-    #[arg(long, conflicts_with = "waiting")]
+    #[arg(long)]
     servers: bool,
     /// Only runs that wait, and launchers that write at once
     #[arg(long)]
     waiting: bool,
+    /// Only the history and the registry
+    #[arg(long)]
+    history: bool,
     /// Only the window's commands over the large history
-    #[arg(long, conflicts_with_all = ["servers", "waiting"])]
+    #[arg(long)]
     window: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
@@ -35,7 +38,10 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
-    shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
+    let everything = !(options.servers || options.waiting || options.history);
+    if everything || options.servers {
+        shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
+    }
     let release = shell::target().join("release");
     let programs = Programs {
         launcher: shell::executable(),
@@ -43,7 +49,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         empty: release.join("examples").join("empty"),
     };
     let folder = shell::target().join("bench");
-    let only = options.servers || options.waiting || options.window;
+    let only = options.servers || options.waiting || options.history || options.window;
     let mut figures = Vec::new();
     if options.servers || !only {
         figures.extend(servers::measure(&programs)?);
@@ -51,7 +57,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.waiting || !only {
         figures.extend(waiting::measure(&programs)?);
     }
-    if !only {
+    if options.history || !only {
         figures.extend(history::measure(&programs, &folder, options.runs)?);
     }
     if options.window || !only {

@@ -44,19 +44,17 @@ pub(crate) fn measure(programs: &Programs) -> Outcome<Vec<Figure>> {
     let folder = write_project(&environment, "project", UUID).map_err(failed)?;
     fs::write(folder.join("asks.workflow.ts"), SOURCE).map_err(failed)?;
     let bench = Bench { environment, programs, folder: folder.to_string_lossy().into_owned() };
-    let mut empty = Vec::with_capacity(ANSWERS);
+    let mut version = Vec::with_capacity(ANSWERS);
     for _ in 0..ANSWERS {
-        let started = Instant::now();
-        bench.environment.run_program(&programs.empty, &[] as &[&str], &[]).map_err(failed)?;
-        empty.push(started.elapsed());
+        version.push(bench.command(&["--version"])?.1);
     }
-    let empty = Figure::times("empty process: start to end", &empty);
+    let version = Figure::times("--version", &version);
     let mut figures = vec![
-        Figure::times("resume: answer in a terminal → result", &bench.resumes()?).beside("empty process", &empty),
+        Figure::times("resume: answer in a terminal → result", &bench.resumes()?).beside("--version", &version),
         Figure::times("resume: answer → result of the call that waits", &bench.answers()?).aim(100.0),
         Figure::times(format!("resume: {CALLS} calls replayed → next question"), &bench.replays()?)
             .aim(300.0)
-            .beside("empty process", &empty),
+            .beside("--version", &version),
     ];
     figures.extend(bench.together()?);
     bench.environment.assert_nothing_left();
@@ -157,7 +155,7 @@ impl Bench<'_> {
             let threads: Vec<_> = peers
                 .iter_mut()
                 .map(|peer| {
-                    scope.spawn(|| {
+                    scope.spawn(move || {
                         (0..CALLS_EACH).map(|_| peer.call("nothing", &json!({}))).collect::<Outcome<Vec<_>>>()
                     })
                 })
