@@ -32,6 +32,9 @@ pub struct Preset {
     /// What is taken from its output.
     #[serde(default)]
     pub readings: Vec<Reading>,
+    /// What exit codes other than 0 mean, where the program says so.
+    #[serde(default)]
+    pub exits: BTreeMap<String, String>,
     /// How a person gets it, in one sentence.
     #[serde(default)]
     pub setup: String,
@@ -133,7 +136,8 @@ impl Preset {
     }
 
     /// The argument list for a request.
-    pub(super) fn argv(&self, request: &Request, prompt: &str, schema: Option<&Value>) -> Vec<String> {
+    #[must_use]
+    pub fn argv(&self, request: &Request, prompt: &str, schema: Option<&Value>) -> Vec<String> {
         let model = request.option("model").map(|model| self.models.get(model).map_or(model, String::as_str));
         let schema = schema.map(Value::to_string);
         let value = |name: &str| match name {
