@@ -2,11 +2,13 @@
 //!
 //! Nothing here touches the user's home, the network or the test process's environment.
 
+mod chat_server;
 mod client;
 mod environment;
 pub mod script_cases;
 mod soak;
 
+pub use chat_server::{Asked, ChatServer};
 pub use client::{Answer, Client, ClientOptions, Opening};
 pub use environment::{Environment, Finished, executable};
 pub use soak::{SoakOptions, SoakOutcome, soak};

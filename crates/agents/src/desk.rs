@@ -172,10 +172,7 @@ impl Desk {
             ));
         }
         if let Some(option) = request.options.keys().find(|option| !capabilities.options.contains(option)) {
-            return AgentEnd::StartRefused(format!(
-                "the provider `{}` has no option `{option}`",
-                self.provider.name()
-            ));
+            return AgentEnd::StartRefused(format!("the provider `{}` has no option `{option}`", self.provider.name()));
         }
         let mut member = Member {
             seq: request.seq,

@@ -53,7 +53,10 @@ async fn claude_code_takes_schemas_itself() {
     let output = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.","structured_output":{"value":[1]},"usage":{"input_tokens":9,"output_tokens":7}}"#;
     let args = json!({"prompt": "list", "model": "opus", "schema": {"type": "array", "items": {"type": "integer"}}});
     let (end, lines) = ask(preset("claude-code"), vec![ran(output)], args).await;
-    assert_eq!(end, AgentEnd::Completed { value: json!([1]), usage: Usage { input_tokens: Some(9), output_tokens: Some(7) } });
+    assert_eq!(
+        end,
+        AgentEnd::Completed { value: json!([1]), usage: Usage { input_tokens: Some(9), output_tokens: Some(7) } }
+    );
     assert_eq!(lines[0].argv[..6], ["claude", "--print", "--output-format", "json", "--model", "opus"]);
     assert_eq!(lines[0].argv[6], "--json-schema");
     assert_eq!(lines[0].input, "list");
@@ -70,7 +73,10 @@ async fn codex_writes_events() {
         {\"type\":\"item.completed\",\"item\":{\"id\":\"1\",\"type\":\"agent_message\",\"text\":\"done\"}}\n\
         {\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":20,\"output_tokens\":5}}\n";
     let (end, lines) = ask(preset("codex"), vec![ran(output)], json!({"prompt": "p", "effort": "high"})).await;
-    assert_eq!(end, AgentEnd::Completed { value: json!("done"), usage: Usage { input_tokens: Some(20), output_tokens: Some(5) } });
+    assert_eq!(
+        end,
+        AgentEnd::Completed { value: json!("done"), usage: Usage { input_tokens: Some(20), output_tokens: Some(5) } }
+    );
     assert!(lines[0].argv.contains(&"model_reasoning_effort=high".to_owned()), "{:?}", lines[0].argv);
     assert_eq!(lines[0].argv.last().map(String::as_str), Some("-"));
 }

@@ -99,7 +99,8 @@ async fn what_the_endpoint_cannot_is_refused() {
 #[tokio::test]
 async fn overload_is_waited_out_and_other_errors_are_not() {
     let broken = || Ok(Err(Unanswered::Broken("it broke".into())));
-    let (end, bodies) = ask(json!({}), vec![status(429), status(503), broken(), said("ok")], json!({"prompt": "p"})).await;
+    let (end, bodies) =
+        ask(json!({}), vec![status(429), status(503), broken(), said("ok")], json!({"prompt": "p"})).await;
     assert_eq!(end, AgentEnd::Completed { value: json!("ok"), usage: usage(1) });
     assert_eq!(bodies.len(), 4);
     let reason = |end: AgentEnd| match end {

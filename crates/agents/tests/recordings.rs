@@ -59,7 +59,9 @@ fn completed(value: Value, input: u64, output: u64) -> AgentEnd {
 #[tokio::test]
 async fn answers_and_tokens_are_found() {
     let text = json!("The shelf is in order.");
-    for (name, input, output) in [("claude-ok", 12, 7), ("codex-ok", 20, 5), ("gemini-ok", 20, 5), ("opencode-ok", 20, 5)] {
+    for (name, input, output) in
+        [("claude-ok", 12, 7), ("codex-ok", 20, 5), ("gemini-ok", 20, 5), ("opencode-ok", 20, 5)]
+    {
         assert_eq!(ends(name, json!({"prompt": "p"})).await, completed(text.clone(), input, output), "{name}");
     }
     let schema = json!({"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]});
@@ -75,7 +77,10 @@ async fn failures_are_told_in_the_programs_words() {
     insta::assert_snapshot!(fails("gemini-signed-out").await, @"error: it is not signed in (exit code 41): Please set an Auth method in your /home/ada/.gemini/settings.json or specify one of the following environment variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA");
     insta::assert_snapshot!(fails("gemini-untrusted").await, @"error: it does not trust this folder: start it here once and say so (exit code 55): Gemini CLI is not running in a trusted directory. To proceed, either use `--skip-trust`, set the `GEMINI_CLI_TRUST_WORKSPACE=true` environment variable, or trust this directory in interactive mode. For more details, see https://geminicli.com/docs/cli/trusted-folders/#headless-and-automated-environments");
     let refused = fails("gemini-401").await;
-    assert!(refused.starts_with("error: it ended with exit code 145: ") && refused.contains("invalid x-api-key"), "{refused}");
+    assert!(
+        refused.starts_with("error: it ended with exit code 145: ") && refused.contains("invalid x-api-key"),
+        "{refused}"
+    );
     insta::assert_snapshot!(fails("opencode-401").await, @"error: it ended with exit code 1: invalid x-api-key");
     insta::assert_snapshot!(fails("opencode-unknown-model").await, @"error: it ended with exit code 1: Unexpected server error. Check server logs for details.");
     // Ended from outside, since it waits for a network for ever: the reason is what it wrote to standard error.

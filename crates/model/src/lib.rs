@@ -27,5 +27,5 @@ pub use form::{Answer, AnswerAction, Form, Interaction, InteractionKind};
 pub use ids::{EntrypointId, IdError, ProjectId, RunId};
 pub use limits::Limits;
 pub use param::{Param, ParamOption, ParamType};
-pub use report::{Node, NodeKind, NodeStatus, Report};
-pub use run::{CancelReason, ClientInfo, InvalidTransition, LaunchOptions, Origin, RunStatus};
+pub use report::{AgentUsage, Node, NodeKind, NodeStatus, Report};
+pub use run::{CancelReason, ClientInfo, InvalidTransition, LaunchOptions, Origin, RunCaps, RunStatus};

@@ -18,8 +18,17 @@ pub(crate) fn issue(call: &HostCall) -> NewJournalRow {
         kind: JournalKind::Issue,
         seq: Some(call.seq),
         fingerprint: Some(call.fingerprint.clone()),
-        payload: Some(json!({ "kind": call.kind, "args": call.args })),
+        payload: Some(match call.own_node {
+            Some(node) => json!({ "kind": call.kind, "args": call.args, "node": node }),
+            None => json!({ "kind": call.kind, "args": call.args }),
+        }),
     }
+}
+
+/// The row that says that an agent is asked again: from here on its result, and the order of those after it, no longer
+/// count.
+pub(crate) fn retry(seq: u64) -> NewJournalRow {
+    NewJournalRow { kind: JournalKind::Retry, seq: Some(seq), fingerprint: None, payload: None }
 }
 
 /// The row that says that a person's leave for a call was used: after a crash it is asked for again.

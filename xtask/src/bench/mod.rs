@@ -2,6 +2,7 @@
 //!
 //! Never a test: figures depend on the machine and on what else it does. Read the ratios first.
 
+mod agents;
 mod history;
 mod peer;
 mod samples;
@@ -18,8 +19,11 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// Only the servers: starts, calls, memory
-    #[arg(long)]
+    #[arg(long, conflicts_with = "agents")]
     servers: bool,
+    /// Only orchestration: what agents cost beside themselves
+    #[arg(long)]
+    agents: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     runs: u64,
@@ -34,8 +38,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
         hello: release.join("examples").join("rmcp_hello"),
         empty: release.join("examples").join("empty"),
     };
-    let mut figures = servers::measure(&programs)?;
+    let mut figures = Vec::new();
+    if !options.agents {
+        figures.extend(servers::measure(&programs)?);
+    }
     if !options.servers {
+        figures.extend(agents::measure(&programs.launcher)?);
+    }
+    if !options.servers && !options.agents {
         figures.extend(history::measure(&programs, &shell::target().join("bench"), options.runs)?);
     }
     if options.json {

@@ -129,10 +129,9 @@ fn take(readings: &[Reading], text: &str, found: &mut Found) {
             let parts: Vec<&str> = path.as_deref()?.split('/').skip(1).collect();
             sum(&value, &parts)
         };
-        found.usage = found.usage.plus(Usage {
-            input_tokens: tokens(&reading.input_tokens),
-            output_tokens: tokens(&reading.output_tokens),
-        });
+        found.usage = found
+            .usage
+            .plus(Usage { input_tokens: tokens(&reading.input_tokens), output_tokens: tokens(&reading.output_tokens) });
     }
 }
 

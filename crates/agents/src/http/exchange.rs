@@ -82,9 +82,8 @@ pub(super) fn read(answer: &Answer) -> Result<Said, String> {
     };
     let text = text(choice.pointer("/message/content"));
     let refusal = choice.pointer("/message/refusal").and_then(Value::as_str).filter(|words| !words.is_empty());
-    let stopped = |word: &str, why: &str| {
-        (StopReason::Other(word.to_owned()), Some(why.chars().take(WORDS).collect::<String>()))
-    };
+    let stopped =
+        |word: &str, why: &str| (StopReason::Other(word.to_owned()), Some(why.chars().take(WORDS).collect::<String>()));
     let (stop, diagnostic) = match (refusal, choice.get("finish_reason").and_then(Value::as_str)) {
         (Some(words), _) => stopped("refusal", words),
         (None, Some("length")) => stopped("max-tokens", "the answer reached the limit of its tokens"),

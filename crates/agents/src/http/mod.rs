@@ -160,13 +160,8 @@ impl Talk {
                 Err(why) => return Ok(ChildResult::stopped("error", Some(why), usage)),
             };
             usage = usage.plus(said.usage);
-            let mut result = ChildResult {
-                stop: said.stop,
-                text: said.text,
-                structured: None,
-                usage,
-                diagnostic: said.diagnostic,
-            };
+            let mut result =
+                ChildResult { stop: said.stop, text: said.text, structured: None, usage, diagnostic: said.diagnostic };
             if result.stop != StopReason::Completed {
                 return Ok(result);
             }

@@ -112,7 +112,8 @@ mod tests {
     #[test]
     fn settings_are_read_and_typing_errors_told() {
         assert_eq!(HttpSettings::read(&json!({})).expect("settings"), HttpSettings::default());
-        let read = HttpSettings::read(&json!({"model": "m", "schema": "prompted", "effort": "native"})).expect("settings");
+        let read =
+            HttpSettings::read(&json!({"model": "m", "schema": "prompted", "effort": "native"})).expect("settings");
         assert_eq!((read.schema, read.effort), (SchemaSupport::Prompted, Effort::Native));
         for wrong in [json!({"modle": "m"}), json!({"schema": "json"}), json!([]), json!({"maxOutputTokens": -1})] {
             assert!(HttpSettings::read(&wrong).is_err(), "{wrong}");

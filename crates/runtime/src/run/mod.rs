@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use model::{
     CancelReason, CreatedFile, EntrypointSource, Envelope, ErrorCode, InteractionKind, Limits, Node, Pending, Report,
-    RunError, RunId, RunStatus,
+    RunCaps, RunError, RunId, RunStatus,
 };
 use script::{CallKind, HostCall, HostError, Job, JobKind, JournalRow, Sources};
 use serde_json::Value;
@@ -27,10 +27,11 @@ use store::{Finish, Lease, Question, RunRecord, Store};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
-use crate::agents::Crew;
+use crate::agents::{Crew, CrewNews};
 use crate::connection::Connection;
 use crate::executor::{CancelSwitch, Commands, Executor, RunRequest, Shared, blocking};
 use crate::host_calls::HostContext;
+use crate::kept::Kept;
 use crate::protocol::{CommandJob, FromWorker, Outcome, ToWorker};
 use crate::related::{ChildControl, ChildNews};
 use crate::supervisor::Worker;
@@ -102,8 +103,23 @@ pub(crate) struct Past {
     /// Questions whose leave was used.
     pub(crate) leave_used: HashSet<u64>,
     pub(crate) nodes: Vec<Node>,
+    /// What agents answered, by their nodes.
+    pub(crate) answers: HashMap<u64, Value>,
+    /// Set when one agent of the run is asked again.
+    pub(crate) retry: Option<Retry>,
     pub(crate) files: Vec<CreatedFile>,
     pub(crate) resumed: bool,
+}
+
+/// One agent is asked again, and other results are kept for calls that come up again.
+#[derive(Debug, Default)]
+pub(crate) struct Retry {
+    /// The agent's call; it is made again whatever is kept.
+    pub(crate) seq: u64,
+    /// Its node.
+    pub(crate) node: Option<u64>,
+    /// What other calls had come to.
+    pub(crate) kept: Kept,
 }
 
 /// How one worker's part in a run ended.
@@ -156,7 +172,9 @@ impl Drive {
         switch: CancelSwitch,
         mut commands: Commands,
     ) -> Envelope {
-        let past = std::mem::take(&mut self.past);
+        let mut past = std::mem::take(&mut self.past);
+        let again = past.retry.as_ref().map(|retry| retry.seq);
+        let kept = past.retry.as_mut().map(|retry| std::mem::take(&mut retry.kept)).unwrap_or_default();
         let (news, mut family) = mpsc::unbounded_channel();
         // Counted before the masker is made: what comes between is masked later, and never not at all.
         let masked = self.host.known_secrets();
@@ -166,7 +184,10 @@ impl Drive {
             lease: lease.clone(),
             host: Arc::clone(&self.host),
             events,
-            nodes: Nodes::resumed(past.nodes.clone()),
+            nodes: match &past.retry {
+                Some(retry) => Nodes::retried(past.nodes.clone(), past.answers.clone(), retry.node),
+                None => Nodes::resumed(past.nodes.clone(), past.answers.clone()),
+            },
             logs: store.log_writer(&lease),
             unrecorded: false,
             files: past.files.clone(),
@@ -182,7 +203,9 @@ impl Drive {
             children: HashMap::new(),
             children_before: past.children.clone(),
             news,
-            crew: Crew::new(&self.request.project, &self.host.env_file, self.is_strict()),
+            crew: Crew::new(&self.request.project, &self.host, self.is_strict()),
+            again,
+            kept,
             context: Surroundings {
                 executor: Executor::of(&self.shared),
                 project: Arc::clone(&self.request.project),
@@ -219,6 +242,7 @@ impl Drive {
             LegEnd::Over(end) => {
                 // What cannot be recorded here shows when the end is.
                 let _ = running.run_again().await;
+                running.hear_members();
                 running.nodes.close(end.status, now());
                 let nodes = std::mem::take(&mut running.nodes.list);
                 let files = std::mem::take(&mut running.files);
@@ -397,7 +421,13 @@ impl Drive {
                         });
                     }
                 },
-                Some(program) = running.crew.next() => worker.say(&program),
+                Some(told) = running.crew.next() => match told {
+                    CrewNews::Program(program) => worker.say(&program),
+                    CrewNews::Member(event, asked) => {
+                        running.member(&event, &asked);
+                        record_at.get_or_insert_with(|| Instant::now() + RECORD);
+                    }
+                },
                 Some(told) = family.recv() => {
                     if let Err(stop) = running.hear_child(told, &calls).await {
                         break stopped(stop);
@@ -665,10 +695,11 @@ impl Drive {
         job.seed = self.host.seed;
         job.started_at = self.host.started_at;
         job.memory_bytes = self.request.entrypoint.memory_mb.unwrap_or(Limits::MEMORY_MB) * 1024 * 1024;
-        if let Some(most) = manifest.max_agents {
+        let caps = self.request.caps;
+        if let Some(most) = RunCaps::lower(caps.max_agents, manifest.max_agents) {
             job.max_agents = most;
         }
-        job.max_tokens = manifest.max_tokens;
+        job.max_tokens = RunCaps::lower(caps.max_tokens, manifest.max_tokens);
         if let Some(sources) = &past.sources {
             job.sources = Sources::Kept(sources.clone());
         }

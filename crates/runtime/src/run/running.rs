@@ -14,10 +14,13 @@ use super::end::answer_value;
 use super::nodes::Nodes;
 use super::questions::{Asked, Asker, Open, form_of};
 use super::{LOG_BATCH, RunEvent, exec};
-use crate::agents::Crew;
+use agents::MemberEvent;
+
+use crate::agents::{Asked as AskedAgent, Crew};
 use crate::context::Project;
 use crate::executor::{Executor, blocking};
 use crate::host_calls::{self, HostContext};
+use crate::kept::Kept;
 use crate::protocol::{BUILD, Delivered, ExecJob, Executed, FromWorker, ToWorker};
 use crate::related::{ChildControl, ChildNews, RelatedCall};
 
@@ -61,6 +64,10 @@ pub(super) struct Running {
     pub(super) news: mpsc::UnboundedSender<ChildNews>,
     pub(super) context: Surroundings,
     pub(super) crew: Crew,
+    /// The call that is made again whatever is kept.
+    pub(super) again: Option<u64>,
+    /// Results from before a retry, for calls that come up again.
+    pub(super) kept: Kept,
 }
 
 /// What host calls need beside the run itself.
@@ -146,6 +153,7 @@ impl Running {
                 self.narrate(narration).await;
                 Ok(())
             }
+            FromWorker::Call(call) if self.give_kept(&call, results) => Ok(()),
             FromWorker::Call(call) => match call.kind {
                 CallKind::Form | CallKind::Approve => self.ask(call, results).await,
                 CallKind::Exec => self.exec(call, results).await,
@@ -164,6 +172,33 @@ impl Running {
                     Ok(())
                 }
             },
+        }
+    }
+
+    /// Answers a call with what it had come to before a retry, if that is kept.
+    fn give_kept(&mut self, call: &HostCall, results: &Results) -> bool {
+        if self.again == Some(call.seq) {
+            return false;
+        }
+        let Some(outcome) = self.kept.take(call.seq, &call.fingerprint) else { return false };
+        self.in_flight += 1;
+        let _ = results.send((call.clone(), outcome));
+        true
+    }
+
+    /// Shows what happens to an agent.
+    pub(super) fn member(&mut self, event: &MemberEvent, asked: &AskedAgent) {
+        match event {
+            MemberEvent::Started(member) => self.nodes.member_started(member, asked, now()),
+            MemberEvent::Ended(_, outcome) => self.nodes.member_ended(*outcome, asked),
+        }
+        self.unrecorded = true;
+    }
+
+    /// Takes in what happened to agents at the end of the run.
+    pub(super) fn hear_members(&mut self) {
+        while let Some((event, asked)) = self.crew.next_member() {
+            self.member(&event, &asked);
         }
     }
 
@@ -542,6 +577,13 @@ impl Running {
             self.files.retain(|file| file.path != created.path);
             self.files.push(created);
         }
+        if call.kind == CallKind::Agent {
+            match &outcome {
+                Ok(answer) => self.nodes.answered(call.own_node, answer),
+                Err(error) => self.nodes.answered(call.own_node, &serde_json::json!({ "reason": error.message })),
+            }
+            self.unrecorded = true;
+        }
         let delivered = Delivered { seq: call.seq, at, outcome };
         let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq));
         let durability = crate::journal::durability(call.kind);
@@ -590,14 +632,17 @@ impl Running {
             Narration::Progress { done, total, message } => self.progress(Some(done), total, message),
             Narration::NodeStarted { id, parent, kind, title } => {
                 let title = self.store.masker().mask(&title).into_owned();
-                if kind != NodeKind::Phase {
-                    self.progress(None, None, Some(title.clone()));
+                // What came up before the run was taken up again is no news.
+                let is_new = self.nodes.start(id, parent, kind, title.clone(), at);
+                if is_new && kind != NodeKind::Phase {
+                    self.progress(None, None, Some(title));
                 }
-                self.nodes.start(id, parent, kind, title, at);
                 self.unrecorded = true;
             }
             Narration::NodeEnded { id, status } => {
-                self.nodes.end(id, status, at);
+                if !self.nodes.end(id, status, at) {
+                    return;
+                }
                 self.unrecorded = true;
                 // What was finished counts until `progress()` says something of its own.
                 let finished = f64::from(u32::try_from(self.nodes.finished).unwrap_or(u32::MAX));
