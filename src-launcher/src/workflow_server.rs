@@ -109,23 +109,19 @@ impl WorkflowServer {
 
     /// The reply of a run that has ended. Models read of a script what its contract says.
     async fn final_reply(&self, entrypoint: &Entrypoint, envelope: &Envelope, call: &Call) -> Reply {
-        let text = match &entrypoint.source {
+        let value = envelope.to_json(entrypoint.max_result_bytes.unwrap_or(self.max_result_bytes));
+        let texts = match &entrypoint.source {
             EntrypointSource::Dynamic => {
                 let name = call.arguments.get("meta").and_then(|meta| meta.get("name")).and_then(Value::as_str);
-                script_texts::result_text(name.unwrap_or("script"), envelope)
+                vec![script_texts::result_text(name.unwrap_or("script"), envelope)]
             }
             EntrypointSource::Script { .. } => match self.remarks(envelope).await {
-                Some(remarks) => remarks,
+                Some(remarks) => vec![value.to_string(), remarks],
                 None => return self.reply(entrypoint, envelope),
             },
             EntrypointSource::Module { .. } | EntrypointSource::Command { .. } => {
                 return self.reply(entrypoint, envelope);
             }
-        };
-        let value = envelope.to_json(entrypoint.max_result_bytes.unwrap_or(self.max_result_bytes));
-        let texts = match entrypoint.source {
-            EntrypointSource::Dynamic => vec![text],
-            _ => vec![value.to_string(), text],
         };
         Reply::Plain { texts, structured: Some(value), is_error: envelope.is_error() }
     }

@@ -128,7 +128,8 @@ fn a_retry_that_is_killed_goes_on() {
     let environment = Environment::new().expect("a home");
     let script = "export const meta = { name: 'killed', description: 'd' }\n\
         const all = await parallel(['one', 'fail', 'after'].map((p) => () => agent(p + ' please')))\n\
-        const next = await agent('hang ' + all.filter(Boolean).length, { stallMs: 300 })\n\
+        const there = all.filter(Boolean).length\n\
+        const next = await agent('hang ' + there, there < 3 ? { stallMs: 300 } : {})\n\
         return [...all, next]\n";
     let project = project(&environment, &[("killed.workflow.js", script)], &json!({}));
     patient_agent(&project, "");
@@ -237,6 +238,13 @@ fn a_killed_servers_run_goes_on_with_its_results() {
         "{agents:?}"
     );
     assert_eq!(agents[12].2["attempt"], 2);
+    let exported = environment.run(&["runs", "export", &run, "--output", "-", "--data-dir", &data]).expect("an export");
+    let records = exported.json()["agentRecords"].as_array().cloned().expect("records");
+    let mut ledger = model::MemberLedger::default();
+    for record in &records {
+        ledger.append(record).expect("a record in its place");
+    }
+    assert_eq!(records.len(), 2 + 2 * 13);
     environment.assert_nothing_left();
 }
 
@@ -271,5 +279,44 @@ fn a_run_keeps_to_its_caps() {
     let never = environment.write("never.json", r#"{"default": {"never": true}}"#).expect("a file");
     let (envelope, _) = output(&["--max-seconds", "1", "--provider", &format!("canned:{}", never.display())]);
     assert_eq!((&envelope["status"], &envelope["error"]["code"]), (&json!("timeout"), &json!("timeout")));
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_projects_own_kinds_of_agents_are_used() {
+    let environment = Environment::new().expect("a home");
+    let script = "export const meta = { name: 'kinds', description: 'd' }\n\
+        return await parallel(['critic', 'nobody', 'nobody'].map((agentType) => () => agent('look closely', { agentType })))\n";
+    let project = project(&environment, &[("kinds.workflow.js", script)], &json!({}));
+    environment.write("p/.claude/agents/critic.md", "---\nname: critic\n---\ndoubt everything\n").expect("a file");
+    let ran = environment.run(&["run", &project.to_string_lossy()]).expect("a run");
+    assert_eq!(ran.json()["output"], json!(["did doubt", "did look", "did look"]), "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("agent-type-unknown").count(), 1, "{}", ran.stderr);
+    environment.assert_nothing_left();
+}
+
+/// What a client reads beside the result when agents failed.
+#[test]
+fn a_client_is_told_which_agents_failed() {
+    let environment = Environment::new().expect("a home");
+    let script = "export const meta = { name: 'partly', description: 'd' }\n\
+        return await parallel(['one', 'fail', 'two'].map((p) => () => agent(p, { label: 'do ' + p, effort: 'high' })))\n";
+    let project = project(&environment, &[("partly.workflow.js", script)], &json!({}));
+    let mut client = Client::start(
+        &environment,
+        &["mcp".to_owned(), project.to_string_lossy().into_owned()],
+        ClientOptions::default(),
+    );
+    let answer = client.call("partly", json!({})).result();
+    assert_eq!(answer["structuredContent"]["output"], json!(["did one", null, "did two"]), "{answer}");
+    let first: Value = serde_json::from_str(answer["content"][0]["text"].as_str().expect("a text")).expect("JSON");
+    assert_eq!(first, answer["structuredContent"]);
+    let said = answer["content"][1]["text"].as_str().expect("a second text");
+    assert!(
+        said.starts_with("1 of 3 agents failed: do fail – error: it ended with exit code 3: no such branch\n"),
+        "{said}"
+    );
+    assert!(said.ends_with("2 notes"), "{said}");
+    client.finish();
     environment.assert_nothing_left();
 }

@@ -1,5 +1,6 @@
 //! One run's agents: the queue, what became of each, and events in pairs.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -129,6 +130,12 @@ impl Desk {
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         self.provider.capabilities()
+    }
+
+    /// Tells whether the run's provider knows a kind of agent by name, in a project's folder.
+    #[must_use]
+    pub fn knows_agent_type(&self, name: &str, folder: &Path) -> bool {
+        self.provider.knows_agent_type(name, folder)
     }
 
     /// How many calls were accepted here.

@@ -1,6 +1,6 @@
 //! Who starts children, and what a child is asked for and gives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use serde_json::{Map, Value};
@@ -174,6 +174,11 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
 
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
+
+    /// Tells whether it knows a kind of agent by name, in a project's folder.
+    fn knows_agent_type(&self, _name: &str, _folder: &Path) -> bool {
+        false
+    }
 
     /// Starts a child. Whoever drops the future before it ends leaves nothing behind.
     fn start(&self, request: Request, stop: CancellationToken) -> Starting;

@@ -13,17 +13,21 @@ use agents::command::{CommandLine, CommandProvider, Launch, Launching, Ran};
 use agents::http::HttpProvider;
 use agents::{Desk, Fault, MemberEvent, Provider, Request, StartRefused};
 use project::EnvFile;
-use script::{HostCall, HostError, Tally};
+use script::{HostCall, HostError, Note, Tally};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent_types;
 use crate::chat::{self, Endpoint};
 use crate::context::Project;
 use crate::host_calls::HostContext;
 use crate::protocol::{ExecJob, Executed, ToWorker};
 use crate::providers::{self, Choice};
 use crate::run::Results;
+
+/// The option that is settled here where the provider cannot.
+const AGENT_TYPE: &str = "agentType";
 
 /// Numbers of agents' programs begin here, far above those of host calls.
 const FIRST_NUMBER: u64 = 1 << 52;
@@ -109,11 +113,16 @@ impl Crew {
 
     /// The options of `agent()` that are honoured, when there is a provider.
     pub(crate) fn options(&self) -> Option<Vec<String>> {
-        self.desk.as_ref().ok().map(|desk| desk.capabilities().options)
+        let mut options = self.desk.as_ref().ok()?.capabilities().options;
+        if !options.iter().any(|option| option == AGENT_TYPE) {
+            // Settled here where the provider cannot.
+            options.push(AGENT_TYPE.into());
+        }
+        Some(options)
     }
 
-    /// Takes a script's call in; its place in the line is taken at once.
-    pub(crate) fn call(&mut self, run: &str, project: &Project, call: HostCall, results: &Results) {
+    /// Takes a script's call in; its place in the line is taken at once. Returns what is to be noted.
+    pub(crate) fn call(&mut self, run: &str, project: &Project, call: HostCall, results: &Results) -> Option<Note> {
         let results = results.clone();
         let failed =
             |code: &str, message: String, fatal: bool| HostError { code: code.into(), message, data: None, fatal };
@@ -123,17 +132,18 @@ impl Crew {
                 // One error before the first agent, and not a `null` a hundred times.
                 let error = failed("AGENT_START", why.clone(), !self.strict);
                 let _ = results.send((call, Err(error)));
-                return;
+                return None;
             }
         };
-        let request = match Request::read(run, call.seq, &call.args, project.manifest.root.clone()) {
+        let mut request = match Request::read(run, call.seq, &call.args, project.manifest.root.clone()) {
             Ok(request) => request,
             Err(error) => {
                 let error = failed("INVALID_ARGUMENT", error.to_string(), false);
                 let _ = results.send((call, Err(error)));
-                return;
+                return None;
             }
         };
+        let note = agent_types::settle(&mut request, desk);
         let strict = self.strict;
         let model = request.option("model").map(str::to_owned);
         self.asked.insert(call.seq, Asked { node: call.own_node, provider: self.provider.clone(), model });
@@ -143,6 +153,7 @@ impl Crew {
             // The run may have ended meanwhile.
             let _ = results.send((call, outcome));
         });
+        note
     }
 
     /// Waits for what happens next. May be dropped while waiting.

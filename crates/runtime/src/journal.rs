@@ -8,8 +8,13 @@ use store::{Durability, JournalKind, NewJournalRow};
 use crate::protocol::Delivered;
 
 /// The rows of a call that is done: what was asked, unless that was journalled when it began, and what came of it.
-pub(crate) fn rows(call: &HostCall, delivered: &Delivered, begun: bool) -> Vec<NewJournalRow> {
-    if begun { vec![done(call, delivered)] } else { vec![issue(call), done(call, delivered)] }
+/// `member` is how the node of an agent stands.
+pub(crate) fn rows(call: &HostCall, delivered: &Delivered, begun: bool, member: Option<Value>) -> Vec<NewJournalRow> {
+    let mut done = done(call, delivered);
+    if let (Some(payload), Some(member)) = (done.payload.as_mut(), member) {
+        payload["member"] = member;
+    }
+    if begun { vec![done] } else { vec![issue(call), done] }
 }
 
 /// The row of a call that was made.

@@ -7,6 +7,7 @@
 //! Not here: SQL (`store`), the engine itself (`script`), the protocol of clients (`mcp`), how processes are started and
 //! ended (`process`).
 
+mod agent_types;
 mod agents;
 mod chat;
 mod connection;

@@ -93,7 +93,7 @@ pub(crate) fn take_up(
     let record = store.show(lease.run())?;
     let host = HostContext::new(&project, Some(begun));
     mask_answers(store, lease, &record, &host)?;
-    let Read { rows, children, unfinished, leave_used, talked, answers, retry, dropped } =
+    let Read { rows, children, unfinished, leave_used, talked, members, retry, dropped } =
         journal(store, lease, &host)?;
     if talked && let Err(why) = host.connection() {
         tracing::warn!(run = %lease.run(), "the connection's key cannot be had, and so not be masked: {why}");
@@ -111,7 +111,7 @@ pub(crate) fn take_up(
             .filter(|question| question.seq.is_none_or(|seq| !dropped.contains(&seq)))
             .cloned()
             .collect(),
-        answers,
+        members,
         retry,
         nodes: record.report.nodes.clone(),
         files: record.files.clone(),
@@ -184,8 +184,8 @@ struct Read {
     leave_used: HashSet<u64>,
     /// Whether the run has talked to a server, and so may repeat what it was told with its key.
     talked: bool,
-    /// What agents answered, by their nodes.
-    answers: HashMap<u64, Value>,
+    /// How agents ended, by their nodes.
+    members: HashMap<u64, Value>,
     /// Set when an agent was asked again.
     retry: Option<Retry>,
     /// Calls whose rows no longer count since an agent was asked again.
@@ -205,7 +205,7 @@ struct Again {
 
 impl Again {
     /// Cuts the rows before the agent's result. Results after it are kept for calls that come up again.
-    fn cut(&mut self, seq: u64, rows: &mut Vec<JournalRow>, answers: &mut HashMap<u64, Value>) -> Option<()> {
+    fn cut(&mut self, seq: u64, rows: &mut Vec<JournalRow>, members: &mut HashMap<u64, Value>) -> Option<()> {
         let is_result = |row: &JournalRow| matches!(row, JournalRow::Done { seq: done, .. } if *done == seq);
         let tail = rows.split_off(rows.iter().position(is_result)?);
         rows.retain(|row| !matches!(row, JournalRow::Issue { seq: issued, .. } if *issued == seq));
@@ -213,7 +213,7 @@ impl Again {
             let JournalRow::Done { seq: done, outcome, .. } = row else { continue };
             let (fingerprint, node) = self.calls.get(&done).cloned().unwrap_or_default();
             if let Some(node) = node {
-                answers.remove(&node);
+                members.remove(&node);
             }
             if done != seq {
                 self.dropped.insert(done);
@@ -257,7 +257,7 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
     let mut unfinished = HashSet::new();
     let mut leave_used = HashSet::new();
     let mut talked = false;
-    let mut answers = HashMap::new();
+    let mut members = HashMap::new();
     let mut again = Again::default();
     let mut secrets: HashMap<u64, String> = HashMap::new();
     for row in store.journal(lease.run())?.rows {
@@ -296,8 +296,8 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
                 };
                 unfinished.remove(&seq);
                 again.done(seq);
-                if let (Some((_, Some(node))), Ok(answer)) = (again.calls.get(&seq), &outcome) {
-                    answers.insert(*node, answer.clone());
+                if let (Some((_, Some(node))), Some(member)) = (again.calls.get(&seq), payload.get("member")) {
+                    members.insert(*node, member.clone());
                 }
                 rows.push(JournalRow::Done { seq, at, outcome });
             }
@@ -311,14 +311,14 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
             }
             JournalKind::Retry => {
                 let seq = row.seq.ok_or_else(broken)?;
-                again.cut(seq, &mut rows, &mut answers).ok_or_else(broken)?;
+                again.cut(seq, &mut rows, &mut members).ok_or_else(broken)?;
                 children.retain(|call, _| !again.dropped.contains(call));
             }
             JournalKind::Cancel | JournalKind::End => {}
         }
     }
     let (retry, dropped) = again.finish(&rows);
-    Ok(Read { rows, children, unfinished, leave_used, talked, answers, retry, dropped })
+    Ok(Read { rows, children, unfinished, leave_used, talked, members, retry, dropped })
 }
 
 /// Gives the value of a secret as it is now. One that is gone fails the call, and the run with it if it cannot do

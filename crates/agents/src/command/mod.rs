@@ -6,7 +6,7 @@
 mod preset;
 mod reading;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,9 +111,18 @@ impl Provider for CommandProvider {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let mut options: Vec<String> = ["provider", "stallMs", "timeoutMs"].map(str::to_owned).into();
+        let mut options: Vec<String> = ["stallMs", "timeoutMs"].map(str::to_owned).into();
         options.extend(self.preset.options().map(str::to_owned));
         Capabilities { schema: true, options }
+    }
+
+    fn knows_agent_type(&self, name: &str, folder: &Path) -> bool {
+        let preset = &self.preset;
+        let in_files = |files: &String| folder.join(files).join(format!("{name}.md")).is_file();
+        let plain = !name.contains(['/', '\\', '\0']);
+        preset.options().any(|option| option == "agentType")
+            && (preset.agent_types.iter().any(|known| known == name)
+                || (plain && preset.agent_files.as_ref().is_some_and(in_files)))
     }
 
     fn start(&self, request: Request, stop: CancellationToken) -> Starting {

@@ -32,6 +32,12 @@ pub struct Preset {
     /// What is taken from its output.
     #[serde(default)]
     pub readings: Vec<Reading>,
+    /// Kinds of agents that it has by itself, for `agentType`.
+    #[serde(default)]
+    pub agent_types: Vec<String>,
+    /// The project's folder in which it looks for others, a Markdown file each.
+    #[serde(default)]
+    pub agent_files: Option<String>,
     /// What exit codes other than 0 mean, where the program says so.
     #[serde(default)]
     pub exits: BTreeMap<String, String>,
@@ -40,7 +46,7 @@ pub struct Preset {
     pub setup: String,
 }
 
-/// A part of an argument list. `{prompt}`, `{model}`, `{effort}`, `{agentType}` and `{schema}` stand for what they say;
+/// A part of an argument list. `{prompt}`, `{model}`, `{effort}`, `{provider}`, `{agentType}` and `{schema}` stand for what they say;
 /// where `{prompt}` is nowhere, the prompt goes to standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]

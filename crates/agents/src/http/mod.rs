@@ -92,7 +92,7 @@ impl Provider for HttpProvider {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let mut options: Vec<String> = ["provider", "model", "timeoutMs"].map(str::to_owned).into();
+        let mut options: Vec<String> = ["model", "timeoutMs"].map(str::to_owned).into();
         if self.settings.effort != Effort::None {
             options.push("effort".into());
         }

@@ -56,6 +56,9 @@ const GRACE_GONE: Duration = Duration::from_millis(150);
 /// Bytes of output after which it is recorded at once.
 const LOG_BATCH: usize = 64 * 1024;
 
+/// Results of host calls that are committed together at most.
+const TOGETHER: usize = 64;
+
 /// How often what a run wrote and the state of its nodes are recorded while it runs.
 const RECORD: Duration = Duration::from_millis(100);
 
@@ -103,8 +106,8 @@ pub(crate) struct Past {
     /// Questions whose leave was used.
     pub(crate) leave_used: HashSet<u64>,
     pub(crate) nodes: Vec<Node>,
-    /// What agents answered, by their nodes.
-    pub(crate) answers: HashMap<u64, Value>,
+    /// How agents ended, by their nodes.
+    pub(crate) members: HashMap<u64, Value>,
     /// Set when one agent of the run is asked again.
     pub(crate) retry: Option<Retry>,
     pub(crate) files: Vec<CreatedFile>,
@@ -185,8 +188,8 @@ impl Drive {
             host: Arc::clone(&self.host),
             events,
             nodes: match &past.retry {
-                Some(retry) => Nodes::retried(past.nodes.clone(), past.answers.clone(), retry.node),
-                None => Nodes::resumed(past.nodes.clone(), past.answers.clone()),
+                Some(retry) => Nodes::retried(past.nodes.clone(), past.members.clone(), retry.node),
+                None => Nodes::resumed(past.nodes.clone(), past.members.clone()),
             },
             logs: store.log_writer(&lease),
             unrecorded: false,
@@ -204,6 +207,7 @@ impl Drive {
             children_before: past.children.clone(),
             news,
             crew: Crew::new(&self.request.project, &self.host, self.is_strict()),
+            noted: HashSet::new(),
             again,
             kept,
             context: Surroundings {
@@ -436,11 +440,18 @@ impl Drive {
                         clock.pause();
                     }
                 }
-                Some((call, outcome)) = done.recv() => {
-                    running.in_flight = running.in_flight.saturating_sub(1);
-                    running.children.remove(&call.seq);
-                    match running.deliver(&call, outcome).await {
-                        Ok(delivered) => worker.say(&ToWorker::Deliver(delivered)),
+                Some(first) = done.recv() => {
+                    // Those that are there already are committed together.
+                    let mut ready = vec![first];
+                    while ready.len() < TOGETHER && let Ok(next) = done.try_recv() {
+                        ready.push(next);
+                    }
+                    running.in_flight = running.in_flight.saturating_sub(ready.len());
+                    for (call, _) in &ready {
+                        running.children.remove(&call.seq);
+                    }
+                    match running.deliver_all(ready).await {
+                        Ok(all) => all.into_iter().for_each(|delivered| worker.say(&ToWorker::Deliver(delivered))),
                         Err(stop) => break stopped(stop),
                     }
                 }

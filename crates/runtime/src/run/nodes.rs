@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use agents::{Member, MemberOutcome};
 use model::{Node, NodeKind, NodeStatus, RunStatus, TimestampMs};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::agents::Asked;
 
@@ -23,29 +23,33 @@ pub(super) struct Nodes {
     agents: u64,
     /// Nodes of the time before a retry: those that come up again are as they were.
     earlier: HashMap<u64, Node>,
-    /// What agents answered before the run was taken up again, by their nodes.
-    answers: HashMap<u64, Value>,
+    /// How agents ended before the run was taken up again, by their nodes (see [`Nodes::member`]).
+    members: HashMap<u64, Value>,
 }
 
 impl Nodes {
-    /// Takes up the nodes of a run that goes on. Some of them, and what agents had answered, may not have been recorded
-    /// before its process was gone: `answers` come from the journal.
-    pub(super) fn resumed(list: Vec<Node>, answers: HashMap<u64, Value>) -> Self {
+    /// Takes up the nodes of a run that goes on. Some of them, and how agents ended, may not have been recorded before its
+    /// process was gone: `members` come from the journal.
+    pub(super) fn resumed(list: Vec<Node>, members: HashMap<u64, Value>) -> Self {
         let places = list.iter().enumerate().map(|(place, node)| (node.id, place)).collect();
         let finished = list.iter().filter(|node| node.status.is_final()).count() as u64;
         let agents = list.iter().filter(|node| node.kind == NodeKind::Agent).count() as u64;
         let mut nodes = Self { list, places, finished, agents, ..Self::default() };
-        for (id, answer) in &answers {
-            nodes.answered(Some(*id), answer);
+        for (id, member) in members {
+            if nodes.places.contains_key(&id) {
+                nodes.restore(id, &member);
+            } else {
+                nodes.members.insert(id, member);
+            }
         }
-        nodes.answers = answers;
         nodes
     }
 
     /// Takes up the nodes of a run in which the agent of node `again` is asked again.
-    pub(super) fn retried(list: Vec<Node>, answers: HashMap<u64, Value>, again: Option<u64>) -> Self {
-        let mut nodes = Self::default();
-        for mut node in Self::resumed(list, answers.clone()).list {
+    pub(super) fn retried(list: Vec<Node>, members: HashMap<u64, Value>, again: Option<u64>) -> Self {
+        let before = Self::resumed(list, members);
+        let mut nodes = Self { members: before.members, ..Self::default() };
+        for mut node in before.list {
             if Some(node.id) == again {
                 node.status = NodeStatus::Queued;
                 node.finished_at = None;
@@ -53,8 +57,28 @@ impl Nodes {
             }
             nodes.earlier.insert(node.id, node);
         }
-        nodes.answers = answers;
         nodes
+    }
+
+    /// How an agent ended, for the journal: enough to restore its node.
+    pub(super) fn member(&self, id: Option<u64>, at: TimestampMs) -> Option<Value> {
+        let node = self.at(id)?;
+        Some(json!({ "detail": node.detail, "startedAt": node.started_at, "finishedAt": at }))
+    }
+
+    /// Makes a node what it was at its agent's end.
+    fn restore(&mut self, id: u64, member: &Value) {
+        self.change(Some(id), |node| {
+            if let Some(detail) = member.get("detail").filter(|detail| detail.is_object()) {
+                node.detail = Some(detail.clone());
+            }
+            node.started_at = member.get("startedAt").and_then(Value::as_i64).or(node.started_at);
+            node.finished_at = member.get("finishedAt").and_then(Value::as_i64).or(node.finished_at);
+            if !node.status.is_final() {
+                let failed = node.detail.as_ref().is_some_and(|detail| detail.get("reason").is_some());
+                node.status = if failed { NodeStatus::Failed } else { NodeStatus::Success };
+            }
+        });
     }
 
     /// A node comes up; tells whether it is new.
@@ -84,8 +108,10 @@ impl Nodes {
         let (status, started_at) = if is_agent { (NodeStatus::Queued, None) } else { (NodeStatus::Running, Some(at)) };
         let detail = is_agent.then(|| Value::Object(Map::from_iter([("seq".to_owned(), self.agents.into())])));
         self.list.push(Node { id, parent, kind, title, status, started_at, finished_at: None, detail });
-        if let Some(answer) = self.answers.remove(&id) {
-            self.answered(Some(id), &answer);
+        if let Some(member) = self.members.remove(&id) {
+            self.restore(id, &member);
+            self.finished += 1;
+            return false;
         }
         true
     }
@@ -145,6 +171,7 @@ impl Nodes {
             }
             let reason = answer.get("reason").and_then(Value::as_str);
             put(node, "reason", reason.map(|reason| reason.chars().take(REASON).collect::<String>().into()));
+            settle(node, if reason.is_some() { MemberOutcome::Failed } else { MemberOutcome::Completed });
         });
     }
 
@@ -160,6 +187,9 @@ impl Nodes {
             | RunStatus::Cancelled => NodeStatus::Cancelled,
         };
         for node in &mut self.list {
+            if node.kind == NodeKind::Agent {
+                settle(node, MemberOutcome::Cancelled);
+            }
             if !node.status.is_final() {
                 // Whatever an agent was at, it did not come to a result.
                 node.status = if node.kind == NodeKind::Agent { NodeStatus::Cancelled } else { left };
@@ -186,6 +216,14 @@ impl Nodes {
     }
 }
 
+/// Says how an agent ended that was started, unless that was told.
+fn settle(node: &mut Node, outcome: MemberOutcome) {
+    let has = |key: &str| node.detail.as_ref().is_some_and(|detail| detail.get(key).is_some());
+    if has("childId") && !has("outcome") {
+        put(node, "outcome", Some(outcome.as_str().into()));
+    }
+}
+
 /// Sets a part of a node's detail, or takes it away.
 fn put(node: &mut Node, key: &str, value: Option<Value>) {
     let detail = node.detail.get_or_insert_with(|| Value::Object(Map::new()));
@@ -205,8 +243,6 @@ fn keep_only(node: &mut Node, keys: &[&str]) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn member(seq: u64) -> Member {
@@ -254,9 +290,22 @@ mod tests {
 
     #[test]
     fn what_was_not_recorded_comes_from_the_journal() {
-        let answers = HashMap::from([(1, json!({"value": "x", "outputTokens": 3}))]);
-        let mut nodes = Nodes::resumed(Vec::new(), answers);
-        nodes.start(1, None, NodeKind::Agent, "a".into(), 1);
-        assert_eq!(nodes.list[0].detail, Some(json!({"seq": 1, "outputTokens": 3})));
+        let mut before = Nodes::default();
+        for id in [1, 2] {
+            before.start(id, None, NodeKind::Agent, "a".into(), 1);
+            before.member_started(&member(id), &asked(id), 2);
+        }
+        let lost = before.list[0].clone();
+        before.answered(Some(1), &json!({"value": "x", "outputTokens": 3}));
+        let members: HashMap<u64, Value> = before.member(Some(1), 9).map(|member| (1, member)).into_iter().collect();
+        // Neither the node nor its end was recorded; then the node was, and its end was not.
+        for list in [Vec::new(), vec![lost]] {
+            let mut nodes = Nodes::resumed(list, members.clone());
+            assert!(!nodes.start(1, None, NodeKind::Agent, "a".into(), 20), "it is no news");
+            let node = &nodes.list[0];
+            assert_eq!((node.status, node.started_at, node.finished_at), (NodeStatus::Success, Some(2), Some(9)));
+            let detail = node.detail.as_ref().expect("a detail");
+            assert_eq!((&detail["outputTokens"], &detail["outcome"]), (&json!(3), &json!("completed")));
+        }
     }
 }

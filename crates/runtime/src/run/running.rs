@@ -7,7 +7,9 @@ use std::time::Duration;
 use model::{AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, RunError, RunId, RunStatus, TimestampMs};
 use script::{CallKind, HostCall, HostError, Narration, Stream};
 use serde_json::Value;
-use store::{Durability, Lease, LogStream, LogWriter, NewAnswer, NewQuestion, Question, Store, StoreError};
+use store::{
+    Durability, Lease, LogStream, LogWriter, NewAnswer, NewJournalRow, NewQuestion, Question, Store, StoreError,
+};
 use tokio::sync::mpsc;
 
 use super::end::answer_value;
@@ -64,6 +66,8 @@ pub(super) struct Running {
     pub(super) news: mpsc::UnboundedSender<ChildNews>,
     pub(super) context: Surroundings,
     pub(super) crew: Crew,
+    /// What was noted here, each once.
+    pub(super) noted: HashSet<(String, Option<String>)>,
     /// The call that is made again whatever is kept.
     pub(super) again: Option<u64>,
     /// Results from before a retry, for calls that come up again.
@@ -76,6 +80,13 @@ pub(super) struct Surroundings {
     pub(super) executor: Executor,
     pub(super) project: Arc<Project>,
     pub(super) ancestry: Vec<String>,
+}
+
+/// A call that is done, before that is journalled.
+struct Done {
+    delivered: Delivered,
+    rows: Vec<NewJournalRow>,
+    durability: Durability,
 }
 
 /// What came of looking for answers.
@@ -159,7 +170,11 @@ impl Running {
                 CallKind::Exec => self.exec(call, results).await,
                 CallKind::Agent => {
                     self.in_flight += 1;
-                    self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
+                    let note = self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
+                    if let Some(note) = note.filter(|note| self.noted.insert((note.code.clone(), note.subject.clone())))
+                    {
+                        self.narrate(Narration::Note(note)).await;
+                    }
                     Ok(())
                 }
                 CallKind::Http => self.request(call, results).await,
@@ -564,8 +579,41 @@ impl Running {
         call: &HostCall,
         outcome: Result<Value, HostError>,
     ) -> Result<Delivered, Stop> {
-        self.run_again().await?;
         let at = now();
+        let rows = self.take_in(call, outcome, at).await?;
+        let Done { delivered, rows, durability } = rows;
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        blocking(move || store.append_journal(&lease, &rows, durability)).await?;
+        Ok(delivered)
+    }
+
+    /// The same for several that are there at once: one commit for all of them, in their order.
+    pub(super) async fn deliver_all(
+        &mut self,
+        ready: Vec<(HostCall, Result<Value, HostError>)>,
+    ) -> Result<Vec<Delivered>, Stop> {
+        let mut all = Vec::with_capacity(ready.len());
+        let mut rows = Vec::with_capacity(ready.len() * 2);
+        let mut durability = Durability::Process;
+        for (call, outcome) in ready {
+            let done = self.take_in(&call, outcome, now()).await?;
+            durability = durability.max(done.durability);
+            rows.extend(done.rows);
+            all.push(done.delivered);
+        }
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        blocking(move || store.append_journal(&lease, &rows, durability)).await?;
+        Ok(all)
+    }
+
+    /// Takes note of what came of a call, and makes its rows.
+    async fn take_in(
+        &mut self,
+        call: &HostCall,
+        outcome: Result<Value, HostError>,
+        at: TimestampMs,
+    ) -> Result<Done, Stop> {
+        self.run_again().await?;
         if self.host.known_secrets() != self.masked {
             // The call has brought one, as its result or with the connection: from now on it is masked in all that is
             // recorded.
@@ -577,19 +625,18 @@ impl Running {
             self.files.retain(|file| file.path != created.path);
             self.files.push(created);
         }
+        let mut member = None;
         if call.kind == CallKind::Agent {
             match &outcome {
                 Ok(answer) => self.nodes.answered(call.own_node, answer),
                 Err(error) => self.nodes.answered(call.own_node, &serde_json::json!({ "reason": error.message })),
             }
+            member = self.nodes.member(call.own_node, at);
             self.unrecorded = true;
         }
         let delivered = Delivered { seq: call.seq, at, outcome };
-        let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq));
-        let durability = crate::journal::durability(call.kind);
-        let (store, lease) = (self.store.clone(), self.lease.clone());
-        blocking(move || store.append_journal(&lease, &rows, durability)).await?;
-        Ok(delivered)
+        let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq), member);
+        Ok(Done { delivered, rows, durability: crate::journal::durability(call.kind) })
     }
 
     /// Writes a line of ours into the run's log.
