@@ -21,6 +21,8 @@ mod crash;
 mod doctor;
 mod fixtures;
 mod guided;
+mod hostile;
+mod keyring;
 mod patterns;
 mod recorded_clients;
 mod resuming;

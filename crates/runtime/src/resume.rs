@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Entrypoint, LaunchOptions, NodeKind, NodeStatus, ParamType, RunId};
 use script::{CallKind, HostError, JournalRow};
@@ -91,7 +92,7 @@ pub(crate) fn take_up(
     let (entrypoint, input, begun) = started_with(launch)?;
     echo_children(store, lease)?;
     let record = store.show(lease.run())?;
-    let host = HostContext::new(&project, Some(begun));
+    let host = HostContext::new(&project, begun.0, begun.1);
     mask_answers(store, lease, &record, &host)?;
     let Read { rows, children, unfinished, leave_used, talked, members, retry, dropped } =
         journal(store, lease, &host)?;
@@ -99,6 +100,7 @@ pub(crate) fn take_up(
         tracing::warn!(run = %lease.run(), "the connection's key cannot be had, and so not be masked: {why}");
     }
     let sources = store.sources(lease.run())?;
+    let is_retry = retry.is_some();
     let past = Past {
         journal: rows,
         sources: (!sources.is_empty()).then(|| sources.into_iter().map(|source| (source.path, source.text)).collect()),
@@ -115,6 +117,8 @@ pub(crate) fn take_up(
         retry,
         nodes: record.report.nodes.clone(),
         files: record.files.clone(),
+        // Whoever has an agent asked again gives the run its time anew.
+        spent: if is_retry { Duration::ZERO } else { Duration::from_millis(store.spent(lease.run())?) },
         resumed: true,
     };
     let ancestry = vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)];

@@ -7,6 +7,7 @@ mod history;
 mod peer;
 mod samples;
 mod servers;
+mod waiting;
 
 use crate::bench::samples::{print_json, print_table};
 use crate::bench::servers::Programs;
@@ -19,11 +20,14 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// Only the servers: starts, calls, memory
-    #[arg(long, conflicts_with = "agents")]
+    #[arg(long, conflicts_with_all = ["agents", "waiting"])]
     servers: bool,
     /// Only orchestration: what agents cost beside themselves
-    #[arg(long)]
+    #[arg(long, conflicts_with = "waiting")]
     agents: bool,
+    /// Only runs that wait, and launchers that write at once
+    #[arg(long)]
+    waiting: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     runs: u64,
@@ -39,13 +43,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
         empty: release.join("examples").join("empty"),
     };
     let mut figures = Vec::new();
-    if !options.agents {
+    let everything = !options.agents && !options.servers && !options.waiting;
+    if everything || options.servers {
         figures.extend(servers::measure(&programs)?);
     }
-    if !options.servers {
+    if everything || options.agents {
         figures.extend(agents::measure(&programs.launcher)?);
     }
-    if !options.servers && !options.agents {
+    if everything || options.waiting {
+        figures.extend(waiting::measure(&programs)?);
+    }
+    if everything {
         figures.extend(history::measure(&programs, &shell::target().join("bench"), options.runs)?);
     }
     if options.json {

@@ -12,6 +12,7 @@ use store::{
 };
 use tokio::sync::mpsc;
 
+use super::clock::RunClock;
 use super::end::answer_value;
 use super::nodes::Nodes;
 use super::questions::{Asked, Asker, Open, form_of};
@@ -105,6 +106,8 @@ pub(super) enum Moved {
 pub(super) enum Stop {
     /// It has failed.
     Failed(RunError),
+    /// It can record nothing more: it is left as it is recorded, for somebody to take up when that can be done again.
+    Unrecorded(RunError),
     /// Another process has it.
     Lost,
 }
@@ -113,7 +116,7 @@ impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::StaleEpoch { .. } => Self::Lost,
-            error => Self::Failed(
+            error => Self::Unrecorded(
                 RunError::new(ErrorCode::WorkerDied, "the run could not be recorded, so it was stopped")
                     .with_cause(model::with_causes(&error)),
             ),
@@ -121,11 +124,11 @@ impl From<StoreError> for Stop {
     }
 }
 
-pub(super) fn now() -> TimestampMs {
-    model::Clock::now(&model::SystemClock)
-}
-
 impl Running {
+    pub(super) fn now(&self) -> TimestampMs {
+        self.store.now()
+    }
+
     /// Takes in what the worker says.
     pub(super) async fn hear(&mut self, message: FromWorker, results: &Results) -> Result<(), Stop> {
         match message {
@@ -204,7 +207,7 @@ impl Running {
     /// Shows what happens to an agent.
     pub(super) fn member(&mut self, event: &MemberEvent, asked: &AskedAgent) {
         match event {
-            MemberEvent::Started(member) => self.nodes.member_started(member, asked, now()),
+            MemberEvent::Started(member) => self.nodes.member_started(member, asked, self.store.now()),
             MemberEvent::Ended(_, outcome) => self.nodes.member_ended(*outcome, asked),
         }
         self.unrecorded = true;
@@ -273,7 +276,7 @@ impl Running {
         kind: InteractionKind,
         child: Option<RunId>,
     ) -> Result<u64, Stop> {
-        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(now() + EXPIRES) };
+        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(self.now() + EXPIRES) };
         let (store, lease) = (self.store.clone(), self.lease.clone());
         let number = blocking(move || store.ask(&lease, &new)).await?;
         self.waiting = true;
@@ -503,7 +506,7 @@ impl Running {
     /// Takes in what a related run tells.
     pub(super) async fn hear_child(&mut self, news: ChildNews, calls: &HashMap<u64, HostCall>) -> Result<(), Stop> {
         match news {
-            ChildNews::Started { seq, child } => {
+            ChildNews::Started { seq, child, noted } => {
                 let Some(call) = calls.get(&seq) else { return Ok(()) };
                 let mut rows = Vec::new();
                 if self.begun.insert(seq) {
@@ -512,6 +515,7 @@ impl Running {
                 }
                 let (store, lease) = (self.store.clone(), self.lease.clone());
                 blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+                let _ = noted.send(());
             }
             ChildNews::Asked { seq, child, asked } => {
                 let Some(call) = calls.get(&seq).cloned() else { return Ok(()) };
@@ -536,6 +540,10 @@ impl Running {
                 self.wait_for(Open { number, asker, form: asked.form, kind: asked.kind }).await;
             }
             ChildNews::Answered { seq } => self.echo_answer(seq).await?,
+            ChildNews::Interrupted { child } => {
+                let message = format!("the related run {child} was interrupted");
+                return Err(Stop::Unrecorded(RunError::new(ErrorCode::WorkerDied, message)));
+            }
             ChildNews::Parked { seq } => {
                 self.children.remove(&seq);
                 self.in_flight = self.in_flight.saturating_sub(1);
@@ -579,7 +587,7 @@ impl Running {
         call: &HostCall,
         outcome: Result<Value, HostError>,
     ) -> Result<Delivered, Stop> {
-        let at = now();
+        let at = self.now();
         let rows = self.take_in(call, outcome, at).await?;
         let Done { delivered, rows, durability } = rows;
         let (store, lease) = (self.store.clone(), self.lease.clone());
@@ -596,7 +604,7 @@ impl Running {
         let mut rows = Vec::with_capacity(ready.len() * 2);
         let mut durability = Durability::Process;
         for (call, outcome) in ready {
-            let done = self.take_in(&call, outcome, now()).await?;
+            let done = self.take_in(&call, outcome, self.now()).await?;
             durability = durability.max(done.durability);
             rows.extend(done.rows);
             all.push(done.delivered);
@@ -639,10 +647,30 @@ impl Running {
         Ok(Done { delivered, rows, durability: crate::journal::durability(call.kind) })
     }
 
+    /// A run that waits for a person does not use up its time.
+    pub(super) async fn stop_clock(&self, clock: &mut RunClock) {
+        if !self.open.is_empty() && clock.due().is_some() {
+            clock.pause();
+            self.spend(clock).await;
+        } else if !self.open.is_empty() {
+            clock.pause();
+        }
+    }
+
+    /// Writes down how much of its time the run has used. What fails here is told when the run's end is recorded.
+    pub(super) async fn spend(&self, clock: &mut RunClock) {
+        clock.written();
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        let used = u64::try_from(clock.used().as_millis()).unwrap_or(u64::MAX);
+        if let Err(error) = blocking(move || store.spend(&lease, used)).await {
+            tracing::debug!(run = %self.lease.run(), %error, "the time that a run has used could not be written down");
+        }
+    }
+
     /// Writes a line of ours into the run's log.
     pub(super) fn warn(&mut self, text: &str) {
         tracing::warn!(run = %self.lease.run(), "{text}");
-        self.logs.push(LogStream::Stderr, now(), &format!("{text}\n"));
+        self.logs.push(LogStream::Stderr, self.now(), &format!("{text}\n"));
         self.unrecorded = true;
     }
 
@@ -655,7 +683,7 @@ impl Running {
     }
 
     async fn narrate(&mut self, narration: Narration) {
-        let at = now();
+        let at = self.now();
         match narration {
             Narration::Phase { title, .. } => self.progress(None, None, Some(title)),
             Narration::Log { stream, text, data } => {
