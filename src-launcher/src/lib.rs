@@ -24,6 +24,7 @@ mod out;
 mod profile;
 mod retention;
 mod run_json;
+mod script_texts;
 mod serve;
 mod server_check;
 mod terminal;
@@ -147,6 +148,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
         Some(Command::Board { arguments }) => Ok(board::run(arguments)),
+        Some(Command::Agents(agents)) => commands::agents::run(agents, profile),
         Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
         Some(Command::Guided(guided)) => guided::cli::run(guided),

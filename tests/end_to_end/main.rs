@@ -10,6 +10,8 @@
     reason = "all of this is test code, also what lies outside the test functions"
 )]
 
+mod agent_providers;
+mod agent_runs;
 mod agents;
 mod auth;
 mod bad_input;

@@ -187,6 +187,16 @@ pub trait Host: Send + Sync {
     /// Lists who can start agents.
     fn providers(&self, chosen: Option<&str>) -> Vec<ProviderRow>;
 
+    /// Returns who starts agents where neither a project nor a run says: the person's choice.
+    fn default_provider(&self) -> Option<String>;
+
+    /// Writes that choice; `None` takes it back.
+    ///
+    /// # Errors
+    ///
+    /// There is no such provider, or the file could not be written.
+    fn choose_provider(&self, name: Option<&str>) -> Answer<()>;
+
     /// Returns how long a project's runs are kept, given what the window's settings say for all.
     fn keep(&self, project: Option<&Project>, default: Keep) -> Keep;
 

@@ -127,6 +127,7 @@ mod tests {
             allow_exec: Vec::new(),
             related: Vec::new(),
             provider: None,
+            agents_file: None,
             profile: None,
         };
         let host = HostContext::new(&project, None);

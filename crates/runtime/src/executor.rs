@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use model::{CancelReason, ClientInfo, Entrypoint, Envelope, ErrorCode, Limits, Origin, RunId, StructureReport};
+use model::{
+    CancelReason, ClientInfo, Entrypoint, Envelope, ErrorCode, Limits, Origin, RunCaps, RunId, StructureReport,
+};
 use project::cache::StructureCache;
 use project::{Faults, Manifest};
 use serde_json::{Map, Value};
@@ -17,7 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::context::Project;
 use crate::host_calls::HostContext;
-use crate::resume::{ResumeError, take_up};
+use crate::resume::{ResumeError, reopen, take_up};
 use crate::run::{Drive, Past, RunEvent};
 use crate::supervisor::{WorkerImage, Workers};
 
@@ -101,6 +103,8 @@ pub struct RunRequest {
     pub client: Option<ClientInfo>,
     /// The run that starts it.
     pub parent: Option<RunId>,
+    /// What it may use, below what its project allows.
+    pub caps: RunCaps,
     /// Project and entrypoint of every run above it and of itself, as `UUID/entrypoint`.
     pub(crate) ancestry: Vec<String>,
 }
@@ -283,6 +287,7 @@ impl Executor {
             origin,
             client: None,
             parent: None,
+            caps: RunCaps::default(),
             ancestry: vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)],
         })
     }
@@ -321,6 +326,7 @@ impl Executor {
         let mut launch = request.project.launch_options();
         launch.entrypoint = Some(request.entrypoint.clone());
         launch.prepared_input = Value::Object(request.input.clone());
+        launch.caps = request.caps;
         launch.seed = format!("{:032x}", host.seed);
         launch.clock = host.started_at;
         let new = NewRun {
@@ -398,6 +404,28 @@ impl Executor {
             shared.queued.fetch_add(1, Ordering::SeqCst);
         }
         Ok(self.launch(Recorded { drive, lease, place }))
+    }
+
+    /// Asks one agent of a run that has ended again, under the same id: `agent` is its number among the run's agents.
+    /// What other agents answered stays, wherever the script asks for it again.
+    ///
+    /// # Errors
+    ///
+    /// That the run has not ended, that the agent has not failed, or that what it needs cannot be read.
+    pub async fn retry(&self, run: &RunId, agent: u64, project: Arc<Project>) -> Result<RunHandle, ResumeError> {
+        let shared = &self.shared;
+        let (store, id, owner) = (shared.store.clone(), run.clone(), shared.owner.clone());
+        let (lease, request, host, past) = blocking(move || {
+            let lease = reopen(&store, &id, &owner, agent)?;
+            take_up(&store, &lease, project).map(|(request, host, past)| (lease, request, host, past))
+        })
+        .await?;
+        let drive = Drive::new(Arc::clone(shared), request, host, past);
+        let place = Arc::clone(&shared.places).try_acquire_owned().ok();
+        if place.is_none() {
+            shared.queued.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(self.launch(drive, lease, place))
     }
 
     /// Has a recorded run driven by a task of its own.

@@ -194,6 +194,7 @@ impl RelatedCall {
                 origin: Origin::Related,
                 client: None,
                 parent: Some(parent),
+                caps: model::RunCaps::default(),
                 ancestry,
             })
         })

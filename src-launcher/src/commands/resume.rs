@@ -1,4 +1,5 @@
-//! `workflow-code runs resume`: an answer, or a run that was interrupted, from anywhere.
+//! `workflow-code runs resume` and `runs retry`: an answer, a run that was interrupted, or one of its agents asked
+//! again, from anywhere.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -157,6 +158,7 @@ pub(crate) fn project_of(record: &RunRecord, store: &Store, named: Option<&Path>
         allow_exec: launch.allow_exec.clone(),
         related: launch.related_projects.clone(),
         provider: launch.provider.clone(),
+        agents_file: Some(open::agents_file()?),
         profile: launch.profile.clone(),
     })
 }
@@ -223,6 +225,32 @@ fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Resul
     })?;
     runtime.shutdown_background();
     Ok(code)
+}
+
+/// Asks an agent of a run that has ended again, in this process.
+pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure> {
+    let found = record(&store, run)?;
+    let project = Arc::new(project_of(&found, &store)?);
+    process::orphans::inherit();
+    let runtime = runtime()?;
+    let executor = Executor::new(store, WorkerImage::own(), 1);
+    let files = project.managed_files();
+    let code = runtime.block_on(async {
+        let handle = executor.retry(run, agent, project).await.map_err(|error| match error {
+            ResumeError::NoSuchAgent { .. } | ResumeError::NotFailed { .. } => Failure::usage(error.to_string())
+                .hinted(format!("see which agents failed with `workflow-code runs show {run}`")),
+            ResumeError::Store(StoreError::Transition { .. }) => {
+                Failure::environment(format!("run {run} has not ended; it is `{}`", found.summary.status.as_str()))
+                    .hinted(format!("continue it with `workflow-code runs resume {run}`"))
+            }
+            error => Failure::environment(with_causes(&error)),
+        })?;
+        let code = follow(handle, &files).await;
+        executor.end().await;
+        Ok::<u8, Failure>(code)
+    });
+    runtime.shutdown_background();
+    code
 }
 
 /// Starts over with today's code, under a new id.

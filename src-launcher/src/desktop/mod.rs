@@ -27,6 +27,7 @@ use model::{RunId, StructureReport, SystemIds};
 use serde_json::Value;
 use store::{Create, NewProject, Project, ProjectKind, Question, RunRecord, Store};
 
+use crate::cli::FolderOptions;
 use crate::failure::Failure;
 use crate::installation::Installation;
 use crate::profile::{self, Missing, Profile};
@@ -259,7 +260,16 @@ impl Host for Launcher {
     }
 
     fn providers(&self, chosen: Option<&str>) -> Vec<ProviderRow> {
-        providers(chosen)
+        providers(&self.profile.name, chosen)
+    }
+
+    fn default_provider(&self) -> Option<String> {
+        let file = rooms::agents_file().ok()?;
+        runtime::read_default_provider(&file).ok()??.as_str().map(str::to_owned)
+    }
+
+    fn choose_provider(&self, name: Option<&str>) -> Answer<()> {
+        crate::commands::agents::choose(name).map_err(|failure| error(failure, ApiErrorCode::InvalidInput))
     }
 
     fn keep(&self, project: Option<&Project>, default: WireKeep) -> WireKeep {
@@ -342,25 +352,24 @@ fn guided_entrypoints(project: &Project) -> Vec<EntrypointRow> {
     rows
 }
 
-/// Programs that are known to start agents; the chosen one, else the first that is installed, is the default.
-fn providers(chosen: Option<&str>) -> Vec<ProviderRow> {
-    let path = env_vars::get("PATH").unwrap_or_default();
-    let mut rows: Vec<ProviderRow> = runtime::known_providers(std::ffi::OsStr::new(&path))
+/// Who can start agents; the default is whom a person has chosen.
+fn providers(profile: &str, chosen: Option<&str>) -> Vec<ProviderRow> {
+    let workflow_home = profile::workflow_home().unwrap_or_default();
+    let connected = rooms::connection(&FolderOptions::default(), &workflow_home, profile)
+        .origin(&project::EnvFile::default())
+        .is_some();
+    runtime::providers(&rooms::environment(), connected)
         .into_iter()
-        .map(|known| ProviderRow {
-            name: known.name,
-            kind: ProviderKind::Command,
-            installed: known.installed,
-            detail: Some(known.setup),
-            is_default: false,
+        .map(|row| ProviderRow {
+            kind: match row.kind {
+                "http" => ProviderKind::Http,
+                "canned" => ProviderKind::Canned,
+                _ => ProviderKind::Command,
+            },
+            installed: row.installed,
+            detail: Some(row.setup),
+            is_default: chosen == Some(row.name.as_str()),
+            name: row.name,
         })
-        .collect();
-    let default = match chosen {
-        Some(name) => rows.iter_mut().find(|row| row.name == name),
-        None => rows.iter_mut().find(|row| row.installed),
-    };
-    if let Some(row) = default {
-        row.is_default = true;
-    }
-    rows
+        .collect()
 }

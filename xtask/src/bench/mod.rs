@@ -2,6 +2,7 @@
 //!
 //! Never a test: figures depend on the machine and on what else it does. Read the ratios first.
 
+mod agents;
 mod history;
 mod peer;
 mod samples;
@@ -22,6 +23,9 @@ pub(crate) struct Options {
     /// Only the servers: starts, calls, memory
     #[arg(long)]
     servers: bool,
+    /// Only orchestration: what agents cost beside themselves
+    #[arg(long)]
+    agents: bool,
     /// Only runs that wait, and launchers that write at once
     #[arg(long)]
     waiting: bool,
@@ -38,8 +42,8 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Outcome {
     shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
-    let everything = !(options.servers || options.waiting || options.history);
-    if everything || options.servers {
+    let only = options.servers || options.agents || options.waiting || options.history || options.window;
+    if options.servers || !only {
         shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
     }
     let release = shell::target().join("release");
@@ -49,10 +53,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
         empty: release.join("examples").join("empty"),
     };
     let folder = shell::target().join("bench");
-    let only = options.servers || options.waiting || options.history || options.window;
     let mut figures = Vec::new();
     if options.servers || !only {
         figures.extend(servers::measure(&programs)?);
+    }
+    if options.agents || !only {
+        figures.extend(agents::measure(&programs.launcher)?);
     }
     if options.waiting || !only {
         figures.extend(waiting::measure(&programs)?);

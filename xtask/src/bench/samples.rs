@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Milliseconds,
+    Microseconds,
     Mebibytes,
     PerSecond,
 }
@@ -16,6 +17,7 @@ impl Unit {
     fn name(self) -> &'static str {
         match self {
             Self::Milliseconds => "ms",
+            Self::Microseconds => "µs",
             Self::Mebibytes => "MiB",
             Self::PerSecond => "1/s",
         }
@@ -37,6 +39,10 @@ pub(crate) struct Figure {
 impl Figure {
     pub(crate) fn times(name: impl Into<String>, samples: &[Duration]) -> Self {
         Self::new(name, Unit::Milliseconds, samples.iter().map(|took| took.as_secs_f64() * 1000.0).collect())
+    }
+
+    pub(crate) fn microseconds(name: impl Into<String>, samples: &[Duration]) -> Self {
+        Self::new(name, Unit::Microseconds, samples.iter().map(|took| took.as_secs_f64() * 1_000_000.0).collect())
     }
 
     #[expect(clippy::cast_precision_loss, reason = "memory of a process is far below 2^53 bytes")]

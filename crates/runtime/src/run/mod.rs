@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use model::{
     CancelReason, CreatedFile, EntrypointSource, Envelope, ErrorCode, InteractionKind, Limits, Node, Pending, Report,
-    RunError, RunId, RunStatus,
+    RunCaps, RunError, RunId, RunStatus,
 };
 use script::{CallKind, HostCall, HostError, Job, JobKind, JournalRow, Sources};
 use serde_json::Value;
@@ -28,10 +28,11 @@ use store::{Finish, Lease, Question, RunRecord, Store};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
-use crate::agents::Crew;
+use crate::agents::{Crew, CrewNews};
 use crate::connection::Connection;
 use crate::executor::{CancelSwitch, Commands, Executor, RunRequest, Shared, blocking};
 use crate::host_calls::HostContext;
+use crate::kept::Kept;
 use crate::protocol::{CommandJob, FromWorker, Outcome, ToWorker};
 use crate::related::{ChildControl, ChildNews};
 use crate::supervisor::Worker;
@@ -56,6 +57,9 @@ const GRACE_GONE: Duration = Duration::from_millis(150);
 
 /// Bytes of output after which it is recorded at once.
 const LOG_BATCH: usize = 64 * 1024;
+
+/// Results of host calls that are committed together at most.
+const TOGETHER: usize = 64;
 
 /// How often what a run wrote and the state of its nodes are recorded while it runs.
 const RECORD: Duration = Duration::from_millis(100);
@@ -104,10 +108,25 @@ pub(crate) struct Past {
     /// Questions whose leave was used.
     pub(crate) leave_used: HashSet<u64>,
     pub(crate) nodes: Vec<Node>,
+    /// How agents ended, by their nodes.
+    pub(crate) members: HashMap<u64, Value>,
+    /// Set when one agent of the run is asked again.
+    pub(crate) retry: Option<Retry>,
     pub(crate) files: Vec<CreatedFile>,
     /// How long it had worked.
     pub(crate) spent: Duration,
     pub(crate) resumed: bool,
+}
+
+/// One agent is asked again, and other results are kept for calls that come up again.
+#[derive(Debug, Default)]
+pub(crate) struct Retry {
+    /// The agent's call; it is made again whatever is kept.
+    pub(crate) seq: u64,
+    /// Its node.
+    pub(crate) node: Option<u64>,
+    /// What other calls had come to.
+    pub(crate) kept: Kept,
 }
 
 /// How one worker's part in a run ended.
@@ -160,7 +179,9 @@ impl Drive {
         switch: CancelSwitch,
         mut commands: Commands,
     ) -> Envelope {
-        let past = std::mem::take(&mut self.past);
+        let mut past = std::mem::take(&mut self.past);
+        let again = past.retry.as_ref().map(|retry| retry.seq);
+        let kept = past.retry.as_mut().map(|retry| std::mem::take(&mut retry.kept)).unwrap_or_default();
         let (news, mut family) = mpsc::unbounded_channel();
         // Counted before the masker is made: what comes between is masked later, and never not at all.
         let masked = self.host.known_secrets();
@@ -170,7 +191,10 @@ impl Drive {
             lease: lease.clone(),
             host: Arc::clone(&self.host),
             events,
-            nodes: Nodes::resumed(past.nodes.clone()),
+            nodes: match &past.retry {
+                Some(retry) => Nodes::retried(past.nodes.clone(), past.members.clone(), retry.node),
+                None => Nodes::resumed(past.nodes.clone(), past.members.clone()),
+            },
             logs: store.log_writer(&lease),
             unrecorded: false,
             files: past.files.clone(),
@@ -186,7 +210,10 @@ impl Drive {
             children: HashMap::new(),
             children_before: past.children.clone(),
             news,
-            crew: Crew::new(&self.request.project, &self.host.env_file, self.is_strict()),
+            crew: Crew::new(&self.request.project, &self.host, self.is_strict()),
+            noted: HashSet::new(),
+            again,
+            kept,
             context: Surroundings {
                 executor: Executor::of(&self.shared),
                 project: Arc::clone(&self.request.project),
@@ -237,6 +264,7 @@ impl Drive {
             LegEnd::Over(end) => {
                 // What cannot be recorded here shows when the end is.
                 let _ = running.run_again().await;
+                running.hear_members();
                 running.nodes.close(end.status, running.now());
                 let nodes = std::mem::take(&mut running.nodes.list);
                 let files = std::mem::take(&mut running.files);
@@ -418,18 +446,31 @@ impl Drive {
                         });
                     }
                 },
-                Some(program) = running.crew.next() => worker.say(&program),
+                Some(told) = running.crew.next() => match told {
+                    CrewNews::Program(program) => worker.say(&program),
+                    CrewNews::Member(event, asked) => {
+                        running.member(&event, &asked);
+                        record_at.get_or_insert_with(|| Instant::now() + RECORD);
+                    }
+                },
                 Some(told) = family.recv() => {
                     if let Err(stop) = running.hear_child(told, &calls).await {
                         break stopped(stop, &running.lease);
                     }
                     running.stop_clock(clock).await;
                 }
-                Some((call, outcome)) = done.recv() => {
-                    running.in_flight = running.in_flight.saturating_sub(1);
-                    running.children.remove(&call.seq);
-                    match running.deliver(&call, outcome).await {
-                        Ok(delivered) => worker.say(&ToWorker::Deliver(delivered)),
+                Some(first) = done.recv() => {
+                    // Those that are there already are committed together.
+                    let mut ready = vec![first];
+                    while ready.len() < TOGETHER && let Ok(next) = done.try_recv() {
+                        ready.push(next);
+                    }
+                    running.in_flight = running.in_flight.saturating_sub(ready.len());
+                    for (call, _) in &ready {
+                        running.children.remove(&call.seq);
+                    }
+                    match running.deliver_all(ready).await {
+                        Ok(all) => all.into_iter().for_each(|delivered| worker.say(&ToWorker::Deliver(delivered))),
                         Err(stop) => break stopped(stop, &running.lease),
                     }
                 }
@@ -687,10 +728,11 @@ impl Drive {
         job.seed = self.host.seed;
         job.started_at = self.host.started_at;
         job.memory_bytes = self.request.entrypoint.memory_mb.unwrap_or(Limits::MEMORY_MB) * 1024 * 1024;
-        if let Some(most) = manifest.max_agents {
+        let caps = self.request.caps;
+        if let Some(most) = RunCaps::lower(caps.max_agents, manifest.max_agents) {
             job.max_agents = most;
         }
-        job.max_tokens = manifest.max_tokens;
+        job.max_tokens = RunCaps::lower(caps.max_tokens, manifest.max_tokens);
         if let Some(sources) = &past.sources {
             job.sources = Sources::Kept(sources.clone());
         }
