@@ -463,8 +463,8 @@ export interface Host {
   onDrop(listener: (paths: string[]) => void): () => void;
   setTitle(title: string): Promise<void>;
   onNavigate(listener: (address: string) => void): () => void; // second instance or notification click asks for a view
-  onOver(listener: (over: boolean) => void): () => void;       // files are being dragged over the window
-  ready(): Promise<string | null>;             // the page listens and has painted; answers the view it was asked for meanwhile
+  onOver(listener: (over: boolean) => void): () => void; // files are being dragged over the window
+  ready(): Promise<string | null>; // the page listens and has painted; answers the view it was asked for meanwhile
 }
 
 // ---- The board of a project (view Board). ----

@@ -2,7 +2,7 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from "react";
 import { toApiError } from "../host";
-import type { ApiError, Commands, Host, StoreChanged } from "./contract";
+import type { ApiError, Host, StoreChanged } from "./contract";
 
 /** `live`: the feed works. `behind`: the store moved without the feed saying so; reloading. `down`: the store can't be asked. */
 export interface FeedState {
@@ -65,7 +65,7 @@ export class Feed {
   start(): () => void {
     const end = this.#host.onChange((change) => this.apply(change));
     const check = () => {
-      if (document.visibilityState === "visible") void this.check();
+      if (document.visibilityState === "visible") void this.check(this.#state.state === "down");
     };
     const timer = window.setInterval(check, CHECK_EVERY);
     window.addEventListener("focus", check);
@@ -86,29 +86,42 @@ export class Feed {
 
   /** Takes a change: queries go stale, listeners hear of it. */
   apply(change: StoreChanged): void {
-    this.#seq = Math.max(this.#seq, change.seq);
-    void this.#client.invalidateQueries({ predicate: (query: Query) => concerns(query.queryKey, change) });
-    for (const listener of this.#listeners) listener(change);
+    void this.#spread(change);
     this.#set({ state: "live", changedAt: Date.now() });
   }
 
-  /** Compares the page's number with the store's; catches up when the feed was silent. */
-  async check(): Promise<void> {
-    // Before the first answer there is nothing to compare.
-    if (!this.#isStarted) return;
+  /** Makes stale what the change concerns; ends when it was asked again. */
+  async #spread(change: StoreChanged): Promise<void> {
+    // After "everything" the store's number counts, also a smaller one: it may be another store.
+    this.#seq = change.all && change.seq > 0 ? change.seq : Math.max(this.#seq, change.seq);
+    const asked = this.#client.invalidateQueries({
+      // What failed is asked again together with everything else.
+      predicate: ({ queryKey, state }: Query) => concerns(queryKey, change) || (change.all && state.status === "error"),
+    });
+    for (const listener of this.#listeners) listener(change);
+    await asked;
+  }
+
+  /**
+   * Compares the page's number with the store's; catches up when the feed was silent. `now`: also before the first answer, when there is
+   * nothing to compare but something failed.
+   */
+  async check(now = false): Promise<void> {
+    if (!this.#isStarted && !now) return;
+    let missed: StoreChanged;
     try {
-      const missed: Commands["changes_since"][1] = await this.#host.call("changes_since", { seq: this.#seq });
-      const moved = missed.seq > this.#seq && (missed.all || missed.runs.length > 0 || missed.projects.length > 0);
-      if (moved) {
-        this.#set({ ...this.#state, state: "behind" });
-        this.apply(missed);
-      } else if (this.#state.state !== "live") {
-        // The store is back: whatever was asked meanwhile is asked again.
-        this.apply({ seq: missed.seq, runs: [], projects: [], all: true });
-      }
+      missed = await this.#host.call("changes_since", { seq: this.#seq });
     } catch (thrown) {
       this.#set({ ...this.#state, state: "down", error: toApiError(thrown) });
+      return;
     }
+    const isBack = this.#state.state === "down";
+    const moved = missed.all || missed.runs.length > 0 || missed.projects.length > 0;
+    if (!moved && !isBack) return;
+    this.#set({ state: "behind", changedAt: this.#state.changedAt });
+    // When the store is back, whatever was asked meanwhile is asked again.
+    await this.#spread(isBack ? { ...missed, all: true } : missed);
+    if (this.#state.state === "behind") this.#set({ state: "live", changedAt: Date.now() });
   }
 
   listen(listener: (change: StoreChanged) => void): () => void {

@@ -24,7 +24,7 @@ export function Providers({ host, client, children }: { host: Host; client?: Que
       queries.getQueryCache().subscribe((event) => {
         if (event.type !== "updated" || event.action.type !== "error") return;
         const { code } = toApiError(event.action.error);
-        if (code === "store_unavailable" || code === "store_too_new") void feed.check();
+        if (code === "store_unavailable" || code === "store_too_new") void feed.check(true);
       }),
     [feed, queries],
   );

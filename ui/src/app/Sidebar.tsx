@@ -123,7 +123,7 @@ function Live({ rail }: { rail: boolean }) {
         className={rail ? "app-rail-item" : "app-live"}
         aria-label={rail ? hint : undefined}
         data-roving
-        onClick={() => void feed.check()}
+        onClick={() => void feed.check(true)}
       >
         {mark}
         {!rail && (

@@ -208,6 +208,19 @@ describe("live", () => {
     await expect.element(nav().getByText("Live", { exact: true })).toBeVisible();
   });
 
+  test("a window that opened on a dead store comes to life by itself", async () => {
+    const { host } = await renderApp({ broken: true, settings: { textSize: 110 } });
+    host.fail("app_info", { code: "store_unavailable", message: "gone" });
+    await expect.element(nav().getByText("Not live")).toBeVisible();
+    host.fail("app_info", null);
+    host.mend();
+    await nav()
+      .getByRole("button", { name: /Not live/ })
+      .click();
+    await expect.element(page.getByRole("heading", { name: "Waiting for you" })).toBeVisible();
+    await expect.element(nav().getByText("Live", { exact: true })).toBeVisible();
+  });
+
   test("only what a change concerns is asked again", async () => {
     const { host } = await open();
     const settings = host.calls.filter(({ name }) => name === "app_info").length;

@@ -41,6 +41,8 @@ export interface MockHost extends Host {
   update(run: string, change: Partial<RunRow>): void;
   /** Lets a command fail from now on, or work again. */
   fail(name: keyof Commands, error: ApiError | null): void;
+  /** A broken store works again. */
+  mend(): void;
   /** Sends a change as the feed would. */
   emit(change: Partial<StoreChanged>): void;
   /** Moves the store on without telling the page. */
@@ -459,6 +461,9 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       else failures.delete(name);
     },
     emit,
+    mend() {
+      options = { ...options, broken: false };
+    },
     moveSilently() {
       seq++;
     },
