@@ -14,7 +14,8 @@ export const hasEnded = (status: RunStatus): boolean => status !== "queued" && s
 export type Actions = "live" | "waiting" | "ended" | "resumable";
 export function actionsOf(detail: RunDetail): Actions {
   const { status } = detail.run;
-  if (status === "waiting_for_input") return "waiting";
+  // A run whose question is answered while nobody has it goes on when it is told to.
+  if (status === "waiting_for_input") return detail.canContinue && openQuestions(detail).length === 0 ? "resumable" : "waiting";
   if (!hasEnded(status)) return "live";
   return status === "interrupted" || (status === "cancelled" && detail.canContinue) ? "resumable" : "ended";
 }

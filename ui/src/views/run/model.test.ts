@@ -5,7 +5,7 @@ import { caption, folded, lanes, type MemberStatus, nodeFacts } from "./diagram/
 import { actionsOf, firstTab, stripPieces, tabsOf } from "./facts";
 import { fates } from "./output/InterruptedPanel";
 import { parseCsv } from "./output/files";
-import { pathSteps, valueAt } from "./output/path";
+import { pathSteps, pointerOf, readBeginning, valueAt } from "./output/path";
 import { allowPattern, commandLines } from "./question/command";
 import { guidedStep, isGuided, thread } from "./steps/model";
 import { scenes } from "./testing/scenes";
@@ -72,7 +72,7 @@ describe("diagram layout", () => {
     const view = { x: 10, y: 20, scale: 1 };
     const zoomed = zoomAt(view, 2, 100, 100);
     expect((100 - zoomed.x) / zoomed.scale).toBeCloseTo((100 - view.x) / view.scale);
-    expect(zoomAt(view, 100, 0, 0).scale).toBe(2);
+    expect(zoomAt(view, 100, 0, 0).scale).toBe(4);
     expect(fit({ width: 2_000, height: 100 }, 1_000, 500).scale).toBe(0.5);
     const box = { key: "x", x: 3_000, y: 58, lane: 0, row: 0 };
     const moved = reveal(view, box, 1_000, 600);
@@ -211,6 +211,19 @@ describe("output", () => {
     expect(pathSteps("output..a")).toBeUndefined();
     expect(valueAt({ a: [1, { "x y": null }] }, 'output.a[1]["x y"]')).toEqual({ found: true, value: null });
     expect(valueAt({ a: 1 }, "output.toString")).toEqual({ found: false });
+  });
+  test("paths are JSON pointers for the host", () => {
+    expect(pointerOf('output.a[2]["x/y~z"]')).toBe("/a/2/x~1y~0z");
+    expect(pointerOf("output")).toBe("");
+  });
+  test("the beginning of a long JSON text is read as far as it goes", () => {
+    const text = JSON.stringify({ a: [1, { b: 'x, {y} "' }], c: { d: "long".repeat(10) }, e: 5 });
+    for (let end = 1; end <= text.length; end += 1) {
+      const found = readBeginning(text.slice(0, end)) as { a?: unknown[] } | undefined;
+      expect(typeof found).toBe("object");
+    }
+    expect(readBeginning(text.slice(0, text.indexOf(',"c"') + 3))).toEqual({ a: [1, { b: 'x, {y} "' }] });
+    expect(readBeginning("no json")).toBeUndefined();
   });
   test("CSV with quotes, line ends and missing fields", () => {
     expect(parseCsv('\ufeffname,text\r\na,"x, ""y""\nz"\nb\n', ",")).toEqual([{ name: "a", text: 'x, "y"\nz' }, { name: "b", text: "" }]);

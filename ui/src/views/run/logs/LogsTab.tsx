@@ -26,10 +26,13 @@ import { entryLines, isPassing, saysError } from "./lines";
 import { LogPages } from "./pages";
 import { LogRows, phaseOf } from "./rows";
 import { ScrollMarks } from "./ScrollMarks";
+import { flowEvents, flowLine, type FlowWords } from "./flow";
+import { useErrorCount, useStream } from "./useStream";
 import { useLogSearch } from "./useLogSearch";
 import { positionAt, usePhases } from "./usePhases";
 import "./logs.css";
 
+const NONE: ReadonlySet<number> = new Set();
 type StreamChoice = "all" | LogLine["stream"];
 /** Positions asked of the store at once; beyond it a count is all that is known. */
 const MOST_HITS = 100_000;
@@ -89,12 +92,23 @@ export function LogsTab({ detail, nodes }: TabProps) {
 
   // ---- what is searched, and which rows there are ----
   const settled = useSettled(text, 150);
-  const filter = stream === "all" ? undefined : stream;
+  // What a run did isn't in the store's log but in its nodes.
+  const isFlow = stream === "flow";
+  const filter = stream === "all" || isFlow ? undefined : stream;
   const { found, key: foundKey } = useLogSearch(run, settled, filter, MOST_HITS, settled !== "");
-  const ofStream = useLogSearch(run, "", filter, MOST_HITS, filter !== undefined);
-  const errors = useLogSearch(run, "", "stderr", 1, true).found;
+  const ofStream = useStream(run, filter);
+  const errors = useErrorCount(run);
   const positions = useMemo(() => found?.positions ?? [], [found]);
-  const streamPositions = filter === undefined ? undefined : ofStream.found?.positions;
+  const streamPositions = ofStream?.positions;
+  const flow = useMemo(() => {
+    if (!isFlow) return undefined;
+    const words: FlowWords = {
+      phase: (title) => t("run.flowPhase", { title }), began: (kind, title) => t("run.flowBegan", { kind: t(`run.kind_${kind}`), title }),
+      ended: (kind, title, status, took, tries) => t(status === "success" ? "run.flowDone" : status === "failed" ? (tries === undefined ? "run.flowFailed" : "run.flowFailedTry") : "run.flowEnded", { kind: t(`run.kind_${kind}`), title, took: format.duration(took), n: tries ?? 1 }),
+    };
+    return flowEvents(nodes).map((event, index) => flowLine(event, index, words));
+  }, [isFlow, nodes, t, format]);
+  const lineOf = (position: number) => (flow ? flow[position] : (ofStream?.lines.get(position) ?? pages.get(position)));
 
   const lineAt = useCallback(async (position: number) => pages.get(position) ?? (await host.call("run_logs", { run, from: position, limit: 1 })).lines[0], [pages, host, run]);
   const phases = usePhases(nodes, end, lineAt);
@@ -109,14 +123,15 @@ export function LogsTab({ detail, nodes }: TabProps) {
   }, [phases, folds, end]);
   const foldKey = [...folded].join(",");
   const cut = pages.leftOut;
-  const shownOnly = matchesOnly && settled !== "";
+  const shownOnly = matchesOnly && settled !== "" && !isFlow;
   const rows = useMemo(() => {
     if (shownOnly) return LogRows.chosen(positions, end, 2);
+    if (flow) return LogRows.all(flow.length, [], NONE, undefined);
     if (streamPositions) return LogRows.chosen(streamPositions, end);
     return LogRows.all(end, phases, folded, cut);
     // `folded` is new at every render; its key says whether it means something else.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [shownOnly, positions, streamPositions, end, phases, foldKey, cut?.position, cut?.entries]);
+  }, [shownOnly, positions, flow, streamPositions, end, phases, foldKey, cut?.position, cut?.entries]);
   const meaning = `${shownOnly ? `m${settled}` : stream}|${foldKey}|${phases.map((phase) => phase.from).join(",")}|${cut?.position ?? ""}:${cut?.entries ?? ""}`;
 
   // ---- going places ----
@@ -188,14 +203,17 @@ export function LogsTab({ detail, nodes }: TabProps) {
     setParams({ line: position + 1, at: null });
     void host.copyText(`${run}#${range}`).then(() => toast(t("run.lineLinkCopied", { link: `${run}#${range}` })));
   }, [host, run, t, target]);
+  // A line of the flow leads to what was printed at its time.
+  const toTime = useCallback((position: number) => { const event = flow?.[position]; if (event) { setStream("all"); setParams({ at: event.at, line: null }); } }, [flow]);
   const copyAll = async () => {
     const parts: string[] = [];
     let [from, size] = [0, 0];
     try {
-      for (;;) {
-        const page = await host.call("run_logs", { run, from, limit: 2_000, ...(stream === "all" ? {} : { stream }) });
+      if (flow) { parts.push(...flow.map((one) => one.text)); size = MOST_COPIED + 1; }
+      while (size <= MOST_COPIED) {
+        const page = await host.call("run_logs", { run, from, limit: 2_000, ...(filter ? { stream: filter } : {}) });
         for (const one of page.lines) { const said = entryLines(plain(one.text)).join("\n"); parts.push(said); size += said.length; }
-        if (page.next <= from || page.next >= page.end || size > MOST_COPIED) break;
+        if (page.next <= from || page.next >= page.end) break;
         from = page.next;
       }
       await host.copyText(parts.join("\n"));
@@ -219,12 +237,13 @@ export function LogsTab({ detail, nodes }: TabProps) {
     if (!one) return undefined;
     if (one.kind === "head") return Math.round(rowHeight * 1.4);
     if (one.kind !== "entry") return Math.round(rowHeight * 1.4);
-    const entry = pages.get(one.position);
+    const entry = lineOf(one.position);
     if (!entry) return undefined;
-    if (isPassing(entry.text) && one.position + 1 < pages.end) return 0;
+    if (!flow && isPassing(entry.text, pages.get(one.position + 1)?.text)) return 0;
     const lines = entryLines(entry.text).length;
     return wrap && lines <= WHOLE_ENTRY ? undefined : lines * rowHeight;
-  }, [rows, pages, wrap, rowHeight]);
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [rows, pages, wrap, rowHeight, flow, ofStream]);
   const start = detail.run.startedAt ?? detail.run.createdAt;
   const timeOf = (when: number) => (sinceStart ? `+${((when - start) / 1000).toFixed(3)}` : clockTime(when));
   const needle = useDeferredValue(settled);
@@ -234,13 +253,13 @@ export function LogsTab({ detail, nodes }: TabProps) {
     if (one.kind === "head") return <HeadRow key={`h${one.phase.id}`} phase={one.phase} folded={one.folded} lines={one.phase.to - one.phase.from} rowHeight={rowHeight} onToggle={() => toggle(one.phase.id)} />;
     if (one.kind === "cut") return <div key="cut" className="lg-cut" style={{ height: Math.round(rowHeight * 1.4) }}>{t("run.logCut", { count: one.entries, size: format.bytes(one.bytes) })}</div>;
     if (one.kind === "gap") return <div key={`g${one.from}`} className="lg-gap" style={{ height: Math.round(rowHeight * 1.4) }}>{t("run.logGap", { count: one.to - one.from })}</div>;
-    const entry = pages.get(one.position);
-    if (entry && isPassing(entry.text) && one.position + 1 < end) return <div key={one.position} className="lg-none" />;
+    const entry = lineOf(one.position);
+    if (entry && !flow && isPassing(entry.text, pages.get(one.position + 1)?.text)) return <div key={one.position} className="lg-none" />;
     const isLong = entry !== undefined && entry.text.length > 1_000 && entryLines(entry.text).length > WHOLE_ENTRY;
     return (
       <EntryRow
         key={one.position} line={entry} position={one.position} time={entry ? timeOf(entry.at) : ""} search={needle} current={one.position === current && settled !== ""} target={one.position === target} wrap={wrap} theme={theme} rowHeight={rowHeight}
-        clipFrom={isLong ? clip.from : 0} clipTo={isLong ? clip.to : 0} onNumber={onNumber}
+        clipFrom={isLong ? clip.from : 0} clipTo={isLong ? clip.to : 0} onNumber={flow ? toTime : onNumber}
       />
     );
   };
@@ -250,7 +269,8 @@ export function LogsTab({ detail, nodes }: TabProps) {
     const [a, b] = [rows.at(first), rows.at(last)];
     const from = a ? keyOf(first) : 0;
     viewFirst.current = from;
-    if (shownOnly || streamPositions) for (let row = first; row <= last; row += 1) { const one = rows.at(row); if (one?.kind === "entry") pages.want(one.position, one.position + 1); }
+    if (flow) return;
+    if (shownOnly || streamPositions) for (let row = first; row <= last; row += 1) { const one = rows.at(row); if (one?.kind === "entry" && !ofStream?.lines.has(one.position)) pages.want(one.position, one.position + 1); }
     else if (a && b) pages.want(from - 60, Math.max(keyOf(last), from) + 60);
     if (user && up && !atEnd && follow) { setFollow(false); setSeenEnd(end); }
     if (user && atEnd && !follow) setFollow(true);
@@ -258,13 +278,13 @@ export function LogsTab({ detail, nodes }: TabProps) {
   };
   useEffect(() => { if (!follow && view.atEnd) setSeenEnd(end); }, [follow, view.atEnd, end]);
   const topPosition = rows.count > 0 ? keyOf(Math.min(view.first, rows.count - 1)) : 0;
-  const phase = shownOnly || streamPositions ? undefined : phaseOf(phases, topPosition);
+  const phase = shownOnly || streamPositions || flow ? undefined : phaseOf(phases, topPosition);
   const above = phases.filter((one) => folded.has(one.id) && one.to <= topPosition);
   const fresh = follow ? 0 : Math.max(0, end - seenEnd);
 
   if (pages.error !== undefined && end === 0) return <div className="run-padded"><ErrorState error={toApiError(pages.error)} onRetry={() => void pages.tail()} /></div>;
   if (!pages.ready) return <Bones lines={14} />;
-  if (end === 0) return <div className="run-padded"><Empty title={t(live ? "run.noLogYet" : "run.noLog")} /></div>;
+  if (end === 0 && nodes.length === 0) return <div className="run-padded"><Empty title={t(live ? "run.noLogYet" : "run.noLog")} /></div>;
   return (
     <div className="lg" style={{ "--lg-number": `${Math.max(4.75, 1.75 + format.number(end).length * 0.455).toFixed(2)}rem` } as CSSProperties}>
       <div className="lg-tools">
@@ -288,7 +308,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
           label={t("run.streams")} value={stream} onChange={(next) => { setStream(next); setFollow(false); }}
           items={[
             { value: "all", label: t("run.streamAll") }, { value: "stdout", label: t("run.streamOut") },
-            { value: "stderr", label: <>{t("run.streamErr")}{errors && errors.total > 0 && <span className="lg-count k-num">{format.number(errors.total)}</span>}</> }, { value: "flow", label: t("run.streamFlow") },
+            { value: "stderr", label: <>{t("run.streamErr")}{errors && errors.count > 0 && <span className="lg-count k-num">{format.number(errors.count)}{errors.isMore ? "+" : ""}</span>}</> }, { value: "flow", label: t("run.streamFlow") },
           ]}
         />
         <span className="k-sep lg-sep" />

@@ -21,9 +21,12 @@ export function entryLines(text: string): string[] {
   return lines.map((line) => afterReturns(line.endsWith("\r") ? line.slice(0, -1) : line));
 }
 
-/** Tells whether an entry only prepares the next one: a state of a progress bar without a line's end. */
-export function isPassing(text: string): boolean {
-  return text.endsWith("\r") && !text.includes("\n");
+/**
+ * Tells whether an entry is a state of a progress bar that the next entry overwrites. Hosts take line ends away, so a
+ * return at the end says nothing (it may be a line of another system); one at the beginning of both does.
+ */
+export function isPassing(text: string, next: string | undefined): boolean {
+  return next !== undefined && next.startsWith("\r") && text.startsWith("\r") && !text.includes("\n");
 }
 
 /** Cuts a line at `limit` characters, never inside a surrogate pair or a colour sequence. */

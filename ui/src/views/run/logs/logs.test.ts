@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { LogLine, LogPage } from "../../../api/contract";
+import type { LogLine, LogPage, RunNode } from "../../../api/contract";
 import { ansiSpans, contrast, plain, readable, showControls, spanStyle } from "./ansi";
+import { flowEvents, flowLine } from "./flow";
 import { Heights } from "./heights";
 import { afterReturns, cutLine, entryLines, hits, isPassing, saysError, splitAtMarks } from "./lines";
 import { BLOCK, LogPages } from "./pages";
@@ -54,9 +55,11 @@ describe("lines of an entry", () => {
     expect(entryLines("")).toEqual([""]);
     expect(entryLines("\n")).toEqual([""]);
   });
-  test("a state of a progress bar is passing, a line is not", () => {
-    expect(isPassing("10 %\r")).toBe(true);
-    expect(isPassing("10 %\r\n")).toBe(false);
+  test("a state of a progress bar is passing, lines of other systems are not", () => {
+    expect(isPassing("\r10 %", "\r20 %")).toBe(true);
+    expect(isPassing("10 %\r", "20 %\r")).toBe(false);
+    expect(isPassing("a line", "\r20 %")).toBe(false);
+    expect(isPassing("\r10 %", undefined)).toBe(false);
   });
   test("long lines are cut outside of pairs and colours", () => {
     expect(cutLine("😀😀", 3)).toEqual({ text: "😀", left: 2 });
@@ -138,6 +141,13 @@ describe("rows", () => {
     expect(LogRows.chosen([], 60).count).toBe(0);
   });
   test("the phase of a position", () => expect(phaseOf(phases, 120)?.title).toBe("Post"));
+});
+
+test("what a run did becomes lines, in the order of time", () => {
+  const node = (id: number, kind: RunNode["kind"], title: string, startedAt: number, finishedAt?: number, status: RunNode["status"] = "success"): RunNode => ({ id, kind, title, status, startedAt, ...(finishedAt ? { finishedAt } : {}) });
+  const events = flowEvents([node(1, "phase", "Post", 10, 50), node(2, "step", "A", 10, 20, "failed"), node(3, "step", "B", 20)]);
+  const words = { phase: (title: string) => `phase ${title}`, began: (kind: string, title: string) => `${kind} ${title}`, ended: (kind: string, title: string, status: string, took: number) => `${kind} ${title} ${status} ${took}` };
+  expect(events.map((event, index) => flowLine(event, index, words).text)).toEqual(["phase Post", "step A", "step A failed 10", "step B"]);
 });
 
 describe("pages", () => {

@@ -36,7 +36,7 @@ const MOST = 60;
 export function InterruptedPanel({ detail, nodes }: Pick<TabProps, "detail" | "nodes">) {
   const { t, format } = useI18n();
   const { run } = detail;
-  const preview = useData("continue_preview", { run: run.runId });
+  const preview = useData("continue_preview", { run: run.runId }, { enabled: detail.canContinue });
   const members = useMemo(() => makeLanes(nodes, run.status).flatMap((lane) => lane.members), [nodes, run.status]);
   const rows = useMemo(() => (preview.data ? fates(members, preview.data) : []), [members, preview.data]);
   const count = (fate: Fate) => rows.filter((row) => row.fate === fate).length;
@@ -54,7 +54,7 @@ export function InterruptedPanel({ detail, nodes }: Pick<TabProps, "detail" | "n
           <span className="k-mid">{t(detail.canContinue ? "run.continueMeans" : "run.cantContinue")}</span>
         </div>
       </div>
-      {preview.error ? <ErrorState error={preview.error} onRetry={() => void preview.refetch()} /> : !preview.data ? <Bones lines={5} /> : (
+      {!detail.canContinue ? null : preview.error ? <ErrorState error={preview.error} onRetry={() => void preview.refetch()} /> : !preview.data ? <Bones lines={5} /> : (
         <section>
           <div className="k-section-head"><h2 className="k-h2">{t("run.onContinue")}</h2><span className="k-sub k-num">{[t("run.countKept", { count: kept }), count("asks") > 0 ? t("run.countAsks", { count: count("asks") }) : undefined, count("again") > 0 ? t("run.countAgain", { count: count("again") }) : undefined].filter(Boolean).join(t("run.listJoin"))}</span></div>
           {rows.length > 0 && (

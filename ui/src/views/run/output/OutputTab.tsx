@@ -1,4 +1,5 @@
 // What came out of a run: its value as a tree, the chosen part beside it, its files; or why there is none.
+import { useMemo } from "react";
 import { Info } from "lucide-react";
 import { useData } from "../../../api/queries";
 import { useParam } from "../../../app/router";
@@ -15,7 +16,7 @@ import type { TabProps } from "../types";
 import { ErrorPanel } from "./ErrorPanel";
 import { Files } from "./Files";
 import { InterruptedPanel } from "./InterruptedPanel";
-import { valueAt } from "./path";
+import { pointerOf, readBeginning, valueAt } from "./path";
 import { ValueView } from "./ValueView";
 import "./output.css";
 
@@ -65,12 +66,15 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
   const { run } = detail;
   const output = useData("run_output", { run: run.runId });
   const [chosen, setChosen] = useParam("value");
-  const whole = output.data?.output;
+  // Of a very large output the host sends the beginning of its text; what is chosen in it is asked for by itself.
+  const isCut = output.data?.truncated === true;
+  const given = output.data?.output;
+  const whole = useMemo(() => (isCut && typeof given === "string" ? (readBeginning(given) ?? given) : given), [isCut, given]);
   const path = chosen ?? firstShown(whole);
   const here = output.data === undefined ? undefined : valueAt(whole, path);
-  // A very large output comes in parts: the first level at once, what is chosen when it is chosen.
-  const isPart = output.data?.truncated === true && path !== "output";
-  const part = useData("run_output", { run: run.runId, path }, { enabled: isPart, keepPrevious: true });
+  const pointer = pointerOf(path);
+  const isPart = isCut && path !== "output" && pointer !== undefined;
+  const part = useData("run_output", { run: run.runId, path: pointer ?? "" }, { enabled: isPart, keepPrevious: true });
   if (output.error) return <div className="run-padded"><ErrorState error={output.error} onRetry={() => void output.refetch()} /></div>;
   if (output.data === undefined) return <Bones lines={10} />;
   const value = isPart ? part.data?.output : here?.found ? here.value : whole;
@@ -85,7 +89,7 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
       <div className={boxed ? "ou-boxed" : "run-scroll"}>
         <div className="ou-single">
           {isNothing ? <Empty title={t("run.outputNull")} /> : <ValueView path="output" value={whole} />}
-          <div className="ou-below">{!boxed && <Files detail={detail} />}{note}</div>
+          <div className="ou-below">{isCut && <div className="k-note ou-note"><Icon of={Info} size={15} /><span className="k-mid">{t("run.outputBeginning", { size: format.bytes(output.data.bytes) })}</span></div>}{!boxed && <Files detail={detail} />}{note}</div>
         </div>
       </div>
     );
@@ -102,7 +106,7 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
       <div className="ou-side">
         {isPart && part.error ? <div className="run-padded"><ErrorState error={part.error} onRetry={() => void part.refetch()} /></div> : isPart && part.data === undefined ? <Bones lines={8} /> : <ValueView path={shownPath} value={value} />}
         <div className="ou-below">
-          {output.data.truncated && <div className="k-note ou-note"><Icon of={Info} size={15} /><span className="k-mid">{t("run.outputInParts", { size: format.bytes(output.data.bytes) })}</span></div>}
+          {output.data.truncated && <div className="k-note ou-note"><Icon of={Info} size={15} /><span className="k-mid">{t("run.outputBeginning", { size: format.bytes(output.data.bytes) })}</span></div>}
           {!boxed && <Files detail={detail} />}
           {note}
         </div>

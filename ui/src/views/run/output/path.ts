@@ -26,3 +26,33 @@ export function valueAt(value: unknown, path: string): { found: boolean; value?:
   }
   return { found: true, value: at };
 }
+
+/** The same place as a JSON pointer, as hosts want it: `output.a[2]` is `/a/2`. */
+export function pointerOf(path: string): string | undefined {
+  const steps = pathSteps(path);
+  return steps?.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/**
+ * As much of a cut off JSON text as can be read: what was open at the cut is closed, an unfinished value is left out.
+ * Undefined when that is no JSON either.
+ */
+export function readBeginning(text: string): unknown {
+  const open: string[] = [];
+  let [inString, escaped] = [false, false];
+  // The last place at which everything but the open brackets was finished.
+  let [safe, safeOpen] = [0, ""];
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at] ?? "";
+    if (inString) {
+      if (escaped) escaped = false;
+      else if (sign === "\\") escaped = true;
+      else if (sign === '"') inString = false;
+      continue;
+    }
+    if (sign === '"') inString = true;
+    else if (sign === "{" || sign === "[") { open.push(sign === "{" ? "}" : "]"); [safe, safeOpen] = [at + 1, open.join("")]; } else if (sign === "}" || sign === "]") { open.pop(); [safe, safeOpen] = [at + 1, open.join("")]; } else if (sign === ",") [safe, safeOpen] = [at, open.join("")];
+  }
+  if (safe === 0) return undefined;
+  try { return JSON.parse(text.slice(0, safe) + [...safeOpen].toReversed().join("")); } catch { return undefined; }
+}
