@@ -29,7 +29,7 @@ function Standing({ card }: { card: BoardCard }) {
 
 /** What is drawn inside of a card; also of the one under the pointer while it is dragged. */
 export function CardFace({ card, overlaps }: { card: BoardCard; overlaps?: readonly Overlap[] }) {
-  const { t } = useI18n();
+  const { rich } = useI18n();
   const other = overlaps?.[0];
   const hasFoot = (card.acceptance?.total ?? 0) > 0 || card.claim !== undefined || card.due !== undefined || card.status === "blocked";
   return (
@@ -52,7 +52,7 @@ export function CardFace({ card, overlaps }: { card: BoardCard; overlaps?: reado
       {other && (
         <span className="bd-overlap">
           <Glyph name="notice" size={13} label="" />
-          <span className="k-trunc">{overlaps.length > 1 ? t("board.overlapsMore", { id: other.card.id, n: overlaps.length - 1 }) : t("board.overlaps", { id: other.card.id })}</span>
+          <span className="k-break">{rich(overlaps.length > 1 ? "board.overlapsMore" : "board.overlaps", { id: <span className="k-num">{revealText(other.card.id)}</span>, n: overlaps.length - 1 })}</span>
         </span>
       )}
     </>
