@@ -46,6 +46,7 @@ const dock = {
   noPlan: "The client’s file can’t be read",
   // Test.
   test: "Test",
+  testAction: "Test the connection",
   testNow: "Test",
   testing: "Testing",
   testAgain: "Test again",
@@ -58,6 +59,7 @@ const dock = {
   stage_initialize: "initialize",
   stage_tools: "tools/list",
   noTools: "It offers no tools",
+  stoppedAfter: "Stopped after {took}",
   bare: "Ran with the bare environment a client gives: HOME, PATH, SHELL, USER, TERM, LOGNAME.",
   // Facts.
   serverName: "Server name",

@@ -148,11 +148,7 @@ export function MultiSelectField<V>({ options, value, onChange, onBlur, same = O
             )}
           </Combobox.Chip>
         ))}
-        <Combobox.Input
-          {...ariaOf(rest)}
-          placeholder={chosen.length === 0 ? t("kit.choose") : undefined}
-          onBlur={onBlur}
-        />
+        <Combobox.Input {...ariaOf(rest)} placeholder={chosen.length === 0 ? t("kit.choose") : undefined} onBlur={onBlur} />
         <Combobox.Trigger className="k-input-button" aria-label={t("kit.choose")} tabIndex={-1}>
           <Icon of={ChevronDown} size={14} />
         </Combobox.Trigger>

@@ -54,7 +54,9 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
   const members = (Array.isArray(value) ? value : value === undefined || value === null || value === "" ? [] : [value]) as JsonValue[];
   const said = fault ? (fault.said ?? t(fault.key, fault.values)) : undefined;
   const standard = defaultText(field, i18n);
-  const hints = [field.description && revealText(field.description), standard !== undefined && t("kit.defaultIs", { value: standard })].filter(Boolean) as string[];
+  const hints = [field.description && revealText(field.description), standard !== undefined && t("kit.defaultIs", { value: standard })].filter(
+    Boolean,
+  ) as string[];
   if (type === "secret") hints.push(t("kit.secretKept"));
   if (list && !hasOptions(field) && type !== "file") hints.push(t("kit.enterAddsOne"));
   const hint = hints.join(type === "boolean" ? " · " : "\n") || undefined;
@@ -84,7 +86,16 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
   if (type === "file") {
     const files = new Map<number, string>();
     if (said !== undefined && fault?.index !== undefined) files.set(fault.index, said);
-    control = <FileField {...shared} value={members as string[]} onChange={(next) => onChange(list ? next : next[0])} multiple={list} faults={files} over={over} />;
+    control = (
+      <FileField
+        {...shared}
+        value={members as string[]}
+        onChange={(next) => onChange(list ? next : next[0])}
+        multiple={list}
+        faults={files}
+        over={over}
+      />
+    );
     native = false;
   } else if (hasOptions(field) && list) {
     if (options.length <= 4) {
@@ -135,7 +146,15 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     } else {
       native = false;
       control = (
-        <SelectField {...shared} labelledBy={`${labelId} ${id}`} value={chosen ?? undefined} options={options} same={sameValue} onChange={onChange} clearable={!field.required} />
+        <SelectField
+          {...shared}
+          labelledBy={`${labelId} ${id}`}
+          value={chosen ?? undefined}
+          options={options}
+          same={sameValue}
+          onChange={onChange}
+          clearable={!field.required}
+        />
       );
     }
   } else if (type === "boolean" && !list) {
@@ -163,7 +182,9 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     switch (type) {
       case "number":
       case "integer":
-        control = <NumberField {...shared} value={text} onChange={onChange} minimum={field.minimum} maximum={field.maximum} integer={type === "integer"} />;
+        control = (
+          <NumberField {...shared} value={text} onChange={onChange} minimum={field.minimum} maximum={field.maximum} integer={type === "integer"} />
+        );
         break;
       case "date":
       case "datetime":
@@ -180,7 +201,12 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
         control = isLong(field, text) ? (
           <TextArea {...shared} value={text} onChange={onChange} />
         ) : (
-          <TextField {...shared} value={text} onChange={onChange} inputMode={field.format === "email" ? "email" : field.format === "uri" ? "url" : undefined} />
+          <TextField
+            {...shared}
+            value={text}
+            onChange={onChange}
+            inputMode={field.format === "email" ? "email" : field.format === "uri" ? "url" : undefined}
+          />
         );
     }
   }

@@ -19,7 +19,9 @@ export function NameLosses({ client, shortKey, short, onKey }: NameLossesProps) 
       <Glyph name={client.nameLosses.length > 0 ? "notice" : "success"} label="" />
       <div className="k-col k-grow">
         <span className="k-med k-break">
-          {client.nameLosses.length > 0 ? t("dock.lossesTitle", { name: revealText(client.name) }) : rich("dock.shortInUse", { key: <code key="key">{revealText(shortKey)}</code> })}
+          {client.nameLosses.length > 0
+            ? t("dock.lossesTitle", { name: revealText(client.name) })
+            : rich("dock.shortInUse", { key: <code key="key">{revealText(shortKey)}</code> })}
         </span>
         {client.nameLosses.length > 0 && (
           <ul className="k-sub">

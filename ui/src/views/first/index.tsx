@@ -75,7 +75,9 @@ function RunLine({ run }: { run: RunRow }) {
       <span className="fs-life">
         <Lifeline stages={run.stages} status={run.status} now={now} />
       </span>
-      <span className="k-num k-sm k-mid fs-took">{ended ? format.duration(run.durationMs ?? 0) : format.clock(now - (run.startedAt ?? run.createdAt))}</span>
+      <span className="k-num k-sm k-mid fs-took">
+        {ended ? format.duration(run.durationMs ?? 0) : format.clock(now - (run.startedAt ?? run.createdAt))}
+      </span>
     </Link>
   );
 }
@@ -201,7 +203,12 @@ export default function First() {
           <p className="fs-lead k-mid">{t("first.lead")}</p>
         </div>
         <ol className="fs-steps">
-          <Step number={1} state={has ? "done" : "now"} title={t("first.addTitle")} text={has ? t("first.added", { name: revealText(newest.title) }) : t("first.addText")}>
+          <Step
+            number={1}
+            state={has ? "done" : "now"}
+            title={t("first.addTitle")}
+            text={has ? t("first.added", { name: revealText(newest.title) }) : t("first.addText")}
+          >
             <div className="fs-drop">
               <Icon of={FolderOpen} size={28} />
               <div className="k-col k-grow">
@@ -230,13 +237,21 @@ export default function First() {
             number={3}
             state={connected ? "done" : has ? "now" : "later"}
             title={t("first.connectTitle")}
-            text={here.length > 0 ? t("first.connectFound", { names: here.map((client) => revealText(client.name)).join(t("first.join")) }) : t("first.connectText")}
+            text={
+              here.length > 0
+                ? t("first.connectFound", { names: here.map((client) => revealText(client.name)).join(t("first.join")) })
+                : t("first.connectText")
+            }
           >
             <div className="k-r k-wrap fs-gap">
               {has ? (
                 <>
                   {here.slice(0, 6).map((client) => (
-                    <Link key={client.id} to={`${projectAddress(newest.key, "dock")}?client=${encodeURIComponent(client.id)}`} className="k-chip fs-client">
+                    <Link
+                      key={client.id}
+                      to={`${projectAddress(newest.key, "dock")}?client=${encodeURIComponent(client.id)}`}
+                      className="k-chip fs-client"
+                    >
                       <Tile letters={client.tile} />
                       {revealText(client.name)}
                     </Link>
