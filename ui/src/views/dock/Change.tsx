@@ -19,6 +19,9 @@ interface ChangeProps {
 
 const fileOf = (path: string) => path.split(/[\\/]/).at(-1) ?? path;
 
+/** The copy's name has the moment of writing in it, so before that only its folder is known. */
+const isFolderOf = (folder: string, file: string) => file.startsWith(`${folder}/`) || file.startsWith(`${folder}\\`);
+
 export function Change({ server, client, scope, ownKey, onWritten, onUndone }: ChangeProps) {
   const { t, rich } = useI18n();
   const host = useHost();
@@ -109,7 +112,11 @@ export function Change({ server, client, scope, ownKey, onWritten, onUndone }: C
       )}
       <div className="dk-box-foot">
         <span className="k-sub k-grow k-break">
-          {data.backup ? rich("dock.backup", { file: <code key="file">{revealText(fileOf(data.backup))}</code> }) : t("dock.noBackup")}
+          {data.backup === undefined
+            ? t("dock.noBackup")
+            : isFolderOf(data.backup, data.file)
+              ? t("dock.backupBeside")
+              : rich("dock.backup", { file: <code key="file">{revealText(fileOf(data.backup))}</code> })}
         </span>
         {remove && (
           <Button look="quiet" onClick={() => setRemove(false)}>

@@ -7,7 +7,7 @@ import { useActions } from "../../app/actions";
 import { useParam } from "../../app/router";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Bone, BoneRows, ErrorState, Late, Segmented } from "../../kit";
+import { Bone, BoneRows, ErrorState, Late, revealText, Segmented } from "../../kit";
 import { KIND_WORDS } from "../project/facts";
 import { Change } from "./Change";
 import { ClientHead } from "./ClientHead";
@@ -128,17 +128,21 @@ function ClientPane({ view, client, shortKey, onKey }: ClientPaneProps) {
       <div className="dk-columns">
         <div className="dk-main">
           <CopyBox client={client} />
-          <Change
-            server={view.server}
-            client={client}
-            scope={scope}
-            ownKey={shortKey ? view.shortKey : undefined}
-            onWritten={() => {
-              refresh();
-              test.run();
-            }}
-            onUndone={refresh}
-          />
+          {client.scopes.length === 0 ? (
+            <p className="k-note">{t("dock.byHand", { name: revealText(client.name) })}</p>
+          ) : (
+            <Change
+              server={view.server}
+              client={client}
+              scope={scope}
+              ownKey={shortKey ? view.shortKey : undefined}
+              onWritten={() => {
+                refresh();
+                test.run();
+              }}
+              onUndone={refresh}
+            />
+          )}
           <NameLosses client={client} shortKey={view.shortKey} short={shortKey} onKey={onKey} />
         </div>
         <div className="dk-side">

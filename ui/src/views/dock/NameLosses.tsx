@@ -1,7 +1,8 @@
 // A client that drops tools with long names: which ones, and the short key that keeps them.
 import type { DockClient } from "../../api/contract";
 import { useI18n } from "../../i18n";
-import { Button, Glyph, Reveal, revealText } from "../../kit";
+import { Button, Glyph, revealText } from "../../kit";
+import { effectWords } from "./words";
 
 interface NameLossesProps {
   client: DockClient;
@@ -12,7 +13,8 @@ interface NameLossesProps {
 }
 
 export function NameLosses({ client, shortKey, short, onKey }: NameLossesProps) {
-  const { t, rich } = useI18n();
+  const i18n = useI18n();
+  const { t, rich } = i18n;
   if (client.nameLosses.length === 0 && !short) return null;
   return (
     <section className="k-note dk-losses" aria-label={t("dock.lossesTitle", { name: revealText(client.name) })}>
@@ -27,7 +29,7 @@ export function NameLosses({ client, shortKey, short, onKey }: NameLossesProps) 
           <ul className="k-sub">
             {client.nameLosses.map((loss) => (
               <li key={loss.tool} className="k-break">
-                <code>{revealText(loss.tool)}</code>: <Reveal text={loss.effect} limit={200} />
+                <code>{revealText(loss.tool)}</code>: {effectWords(i18n, loss.effect)}
               </li>
             ))}
           </ul>

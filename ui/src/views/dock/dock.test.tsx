@@ -127,6 +127,23 @@ describe("writing", () => {
   });
 });
 
+test("a client without a file of ours is set up by hand: what to copy, nothing to write", async () => {
+  const { host } = await renderApp({ at: "/project/weekly-report/dock?client=jetbrains" });
+  await expect.element(page.getByText("JetBrains AI is set up in its own settings.", { exact: false })).toBeVisible();
+  expect(document.querySelectorAll(".dk-code")).toHaveLength(1);
+  expect(host.calls.some(({ name }) => name === "dock_plan")).toBe(false);
+});
+
+test("who asks and what is lost are said in words", async () => {
+  await open("cursor");
+  await expect.element(page.getByText("Asks you in its own window.")).toBeVisible();
+  await expect.element(page.getByText("in Cursor, else here")).toBeVisible();
+  await expect.element(page.getByText("the tool is left out", { exact: false })).toBeVisible();
+  await expect.element(page.getByText("A copy is kept beside it")).toBeVisible();
+  await userEvent.click(page.getByRole("button", { name: /Codex/ }));
+  await expect.element(page.getByText("here", { exact: true })).toBeVisible();
+});
+
 describe("test", () => {
   test("each stage with its time, then the tools", async () => {
     await open("cursor");

@@ -5,6 +5,7 @@ import type { ApiError, Home, RunRow } from "../../api/contract";
 import { useData } from "../../api/queries";
 import { useNow } from "../../app/clock";
 import { useAddProject } from "../../app/DropOverlay";
+import { openRunForm } from "../../app/overlays";
 import { Link, navigate, projectAddress, runAddress } from "../../app/router";
 import { useSettings } from "../../app/settings";
 import { useTitle } from "../../app/title";
@@ -53,8 +54,9 @@ function useSample() {
       const entrypoint = overview.entrypoints.find((row) => !row.error);
       if (!entrypoint) return;
       const { input, faults } = readDraft(entrypoint.params, toDraft(entrypoint.params, undefined));
-      // A sample that needs input is not started blindly; its overview is one click away.
       if (Object.keys(faults).length === 0) await host.call("start_run", { project, entrypoint: entrypoint.id, input });
+      // What it has to be told is asked in the same form as ever after.
+      else openRunForm({ project, entrypoint: entrypoint.id });
     } catch (thrown) {
       setError(toApiError(thrown));
     } finally {
