@@ -1,0 +1,38 @@
+import type { Area } from "../types";
+
+const first = {
+  title: "Your workflows, as tools for any AI client",
+  lead: "Every run is kept here from its first call to its last answer. When one needs you, it waits in this window.",
+  done: "Done",
+  addTitle: "Add a project",
+  addText: "A folder with workflows, guided jobs or a board.",
+  added: "{name} is here.",
+  drop: "Drop a folder here",
+  dropHint: "Nothing in it is changed or moved",
+  choose: "Choose a folder…",
+  chooseAnother: "Choose another…",
+  sampleTitle: "Or try the sample",
+  sampleText: "A small project to look around in: run it, watch its phases, read its output and log. About a minute.",
+  make: "Make the sample and run it",
+  making: "Making it",
+  sampleWhere: "a folder of its own in your home; you can delete it any time",
+  sampleFailed: "The sample could not be made or started",
+  connectTitle: "Connect a client",
+  connectText: "Copy one snippet into your AI client, or let us write it, with a backup.",
+  connectFound: "Found here: {names}. Copy one snippet, or let us write it, with a backup.",
+  join: ", ",
+  afterStep1: "after step 1",
+  allClients: "All clients",
+  goHome: "Go to Home",
+  later: "In ten minutes this is where you are",
+  now: "What happens here now",
+  previewSaid: "A picture of the window later: one question waits for you, three runs are listed",
+  previewQuestion: "Which tone should the page take?",
+  previewFrom: "Sample, asked by Claude Code",
+  previewWrite: "Write a page",
+  previewConvert: "Convert",
+  terminal: "Or from the terminal",
+  terminalHint: "Runs appear here even when this window was closed.",
+} satisfies Area;
+
+export default first;

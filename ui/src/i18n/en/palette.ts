@@ -1,0 +1,36 @@
+import type { Area } from "../types";
+
+const palette = {
+  title: "Search or run",
+  placeholder: "Search or run",
+  whatWith: "What to do with it",
+  hits: { one: "{count} hit, {took}", other: "{count} hits, {took}" },
+  nothing: "Nothing here has “{text}” in it",
+  group_do: "Do",
+  group_waiting: "Waiting for you",
+  group_projects: "Projects",
+  group_runs: "Runs",
+  group_settings: "Settings",
+  run: "Run {name}",
+  runIn: "Run an entrypoint of {name}",
+  runAgain: "Run {name} again with the last input",
+  runsOf: "Runs of {name}",
+  connect: "Connect a client to {name}",
+  settingsOf: "Settings of {name}",
+  open_output: "Open its output",
+  open_logs: "Open its logs",
+  open_timeline: "Open its timeline",
+  openRun: "Open run {run}",
+  openLine: "Open line {line} of {run}",
+  allRunsWith: "All runs with “{text}”",
+  theme: "Theme: {name}",
+  language: "Language: {name}",
+  move: "move",
+  do: "do",
+  more: "more actions",
+  mode_actions: "actions",
+  mode_runs: "runs",
+  mode_projects: "projects",
+} satisfies Area;
+
+export default palette;

@@ -1,0 +1,34 @@
+// The kit: what every view is made of. Pure components; the only context they need is the language and, for copying and links, the host.
+import "./base.css";
+
+export * from "./Button";
+export * from "./Chip";
+export * from "./Choice";
+export * from "./Copy";
+export * from "./cx";
+export * from "./DataTable";
+export * from "./DiffLines";
+export * from "./fields";
+export * from "./form";
+export * from "./Glyph";
+export * from "./Icon";
+export * from "./JsonTree";
+export * from "./Kbd";
+export * from "./Lifeline";
+export { hasEnded, lifelineLength, lifelineParts } from "./lifeline";
+export * from "./Live";
+export * from "./Markdown";
+export * from "./Menu";
+export * from "./Popover";
+export * from "./Reveal";
+export * from "./Segmented";
+export * from "./Sheet";
+export * from "./States";
+export * from "./StatusPill";
+export * from "./Switch";
+export * from "./Tabs";
+export * from "./text";
+export * from "./toast";
+export * from "./Tooltip";
+export { columnsOf, isTable, type Column } from "./table";
+export { joinPath } from "./tree";

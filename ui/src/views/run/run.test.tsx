@@ -1,0 +1,374 @@
+import { describe, expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { expectAccessible } from "../../../tests/axe";
+import { expectGoodLayout, settle } from "../../../tests/layout";
+import { renderApp } from "../../../tests/render";
+import type { MockOptions } from "../../host/mock";
+import { createSceneHost } from "./testing/host";
+
+const segments = () => location.hash.replace(/^#\//, "").split("?")[0]?.split("/") ?? [];
+const params = () => new URLSearchParams(location.hash.split("?")[1] ?? "");
+const tab = (name: string | RegExp) => page.getByRole("tab", { name });
+const calls = (host: ReturnType<typeof createSceneHost>, name: string) => host.calls.filter((call) => call.name === name).map((call) => call.request as Record<string, unknown>);
+
+async function open(at: string, options: MockOptions = {}) {
+  const host = createSceneHost({ ...options, settings: { language: "en", theme: "light", ...options.settings } });
+  const rendered = await renderApp({ at: `/run/${at}`, host });
+  await expect.element(page.getByRole("tablist")).toBeVisible();
+  await expect.poll(() => segments()[2]).toBeTruthy();
+  await settle();
+  return { ...rendered, host };
+}
+
+/** One address per tab and state. */
+const VIEWS = ["20261130-e1ka/output", "20261130-e1ka/timeline", "20261130-e1ka/input", "20261130-6hfc/diagram?step=8", "20261130-zz1c/output", "20261130-zz1c/logs", "20261130-k7mq", "20261130-9xwd", "20261130-2nd1", "20261130-t3gd/steps?step=2", "20261130-4nwo"];
+
+describe("every tab and state", () => {
+  test.each(VIEWS)("%s is accessible and fits in every size", async (at) => {
+    await open(at);
+    await expectAccessible(document.querySelector("#content") ?? document.body);
+    await expectGoodLayout(() => document.querySelector("#content") ?? document.body);
+  }, 60_000);
+  test.each(VIEWS)("%s in the dark, in Chinese", async (at) => {
+    await open(at, { settings: { theme: "dark", language: "zh-CN" } });
+    await expectAccessible(document.querySelector("#content") ?? document.body);
+    await expectGoodLayout(() => document.querySelector("#content") ?? document.body);
+  }, 60_000);
+});
+
+describe("the head", () => {
+  test("a run opens where its state says", async () => {
+    for (const [run, expected] of [["20261130-k7mq", "question"], ["20261130-zz1c", "output"], ["20261130-6hfc", "diagram"], ["20261130-t3gd", "steps"]] as const) {
+      const { unmount } = await open(run);
+      expect(segments()[2]).toBe(expected);
+      await unmount();
+    }
+  });
+  test("numbers go to tabs, and the address follows", async () => {
+    await open("20261130-e1ka");
+    await userEvent.keyboard("3");
+    await expect.poll(() => segments()[2]).toBe("timeline");
+    await userEvent.keyboard("4");
+    await expect.element(page.getByRole("searchbox", { name: "Search the log" })).toBeVisible();
+  });
+  test("cancelling asks, with the safe side first", async () => {
+    const { host } = await open("20261130-6hfc");
+    await userEvent.keyboard("{Control>}.{/Control}");
+    await expect.element(page.getByRole("button", { name: "Keep running" })).toHaveFocus();
+    expect(calls(host, "cancel_run")).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel run" }).click();
+    expect(calls(host, "cancel_run")).toEqual([{ run: "20261130-6hfc" }]);
+  });
+  test("pinning can be undone", async () => {
+    const { host } = await open("20261130-e1ka");
+    await userEvent.keyboard("p");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => calls(host, "pin_run")).toEqual([{ run: "20261130-e1ka", pinned: true }, { run: "20261130-e1ka", pinned: false }]);
+  });
+  test("an ended run can be run again and compared", async () => {
+    const { host } = await open("20261130-e1ka");
+    expect(page.getByRole("button", { name: "Cancel run" }).elements()).toHaveLength(0);
+    await page.getByRole("button", { name: "Run again", exact: true }).click();
+    await expect.poll(() => calls(host, "start_run")[0]).toMatchObject({ entrypoint: "weekly-page", input: { tone: "plain" } });
+  });
+  test("a run that isn't there says so", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    await renderApp({ at: "/run/nothing", host });
+    await expect.element(page.getByRole("alert")).toHaveTextContent("not_found");
+  });
+  test("the list of runs opens and closes with its key", async () => {
+    await open("20261130-e1ka");
+    await userEvent.keyboard("[[");
+    await expect.element(page.getByRole("complementary", { name: "Runs" })).toBeVisible();
+    await userEvent.keyboard("[[");
+    await expect.poll(() => page.getByRole("complementary", { name: "Runs" }).elements().length).toBe(0);
+  });
+});
+
+describe("a question", () => {
+  const send = () => page.getByRole("button", { name: "Answer and continue" });
+  test("what is typed survives tabs, updates and a new window, and is gone when sent", async () => {
+    const { host, unmount } = await open("20261130-k7mq");
+    await page.getByRole("textbox", { name: "Anything to add" }).fill("Name the cache node");
+    host.changed("20261130-k7mq");
+    await tab("Output").click();
+    await tab("Question").click();
+    await expect.element(page.getByRole("textbox", { name: "Anything to add" })).toHaveValue("Name the cache node");
+    await unmount();
+    const again = await open("20261130-k7mq");
+    await expect.element(page.getByRole("textbox", { name: "Anything to add" })).toHaveValue("Name the cache node");
+    await userEvent.keyboard("{Control>}{Enter}{/Control}");
+    await expect.poll(() => calls(again.host, "answer")[0]).toMatchObject({ run: "20261130-k7mq", question: 1, action: "accept", content: { tone: "plain", more: "Name the cache node" } });
+    await expect.element(page.getByText(/You answered at/)).toBeVisible();
+    expect(Object.keys(localStorage).filter((key) => key.startsWith("draft:"))).toEqual([]);
+    await expect.element(page.getByRole("heading", { level: 1 })).toHaveFocus();
+  });
+  test("secrets are never kept", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    host.scenes["20261130-k7mq"]?.detail.questions[0]?.form.fields.push({ name: "token", type: "secret", title: "Token" });
+    await renderApp({ at: "/run/20261130-k7mq", host });
+    await page.getByLabelText("Token", { exact: true }).fill("hunter2");
+    await page.getByRole("textbox", { name: "Anything to add" }).fill("x");
+    await expect.poll(() => localStorage.getItem("draft:20261130-k7mq:1")).toContain('"more":"x"');
+    expect(JSON.stringify({ ...localStorage })).not.toContain("hunter2");
+    await expect.element(page.getByRole("note")).toHaveTextContent("so it is asked here");
+  });
+  test("wrong answers are not sent: the message is under the field, the focus in it", async () => {
+    const { host, unmount } = await open("20261130-k7mq");
+    await page.getByRole("spinbutton", { name: "At most, words" }).fill("20");
+    await send().click();
+    await expect.element(page.getByText("Between 80 and 2,000")).toBeVisible();
+    await expect.element(page.getByRole("spinbutton", { name: "At most, words" })).toHaveFocus();
+    expect(calls(host, "answer")).toEqual([]);
+    // The wrong draft must not meet the next test.
+    await unmount();
+    localStorage.clear();
+  });
+  test("answered elsewhere: the form locks, the text stays, who and when is said", async () => {
+    const { host } = await open("20261130-k7mq");
+    await page.getByRole("textbox", { name: "Anything to add" }).fill("my words");
+    const scene = host.scenes["20261130-k7mq"];
+    if (!scene?.detail.questions[0]) throw new Error("no scene");
+    scene.detail.questions[0].answer = { action: "accept", content: { tone: "warm" }, by: "Claude Code", at: Date.now() };
+    scene.detail.run = { ...scene.detail.run, status: "running" };
+    host.changed("20261130-k7mq");
+    await expect.element(page.getByText(/Claude Code answered at/)).toHaveTextContent("Warm");
+    await expect.poll(() => document.querySelector<HTMLTextAreaElement>(".run-ask textarea")?.value).toBe("my words");
+    expect(send().elements()).toHaveLength(0);
+    expect(segments()[2]).toBe("question");
+  });
+  test("while it is sent, nothing can be changed or sent twice", async () => {
+    const { host } = await open("20261130-k7mq");
+    host.fail("answer", null);
+    const call = host.call;
+    let release = () => {};
+    host.call = ((name: never, request: never) => (name === "answer" ? new Promise((resolve) => { host.calls.push({ name, request }); release = () => resolve({} as never); }) : call(name, request))) as typeof host.call;
+    await send().click();
+    await expect.element(page.getByRole("button", { name: "Sending" })).toBeDisabled();
+    await userEvent.keyboard("{Control>}{Enter}{/Control}");
+    expect(calls(host, "answer")).toHaveLength(1);
+    release();
+  });
+});
+
+describe("an approval", () => {
+  const approve = () => page.getByRole("button", { name: /^Approve once/ });
+  test("the whole command is shown, one option a line, and the environment's values are not", async () => {
+    await open("20261130-9xwd");
+    const text = document.querySelector(".run-command")?.textContent ?? "";
+    for (const word of ["gh", "release", "create", "v4.2.0", "--title", "4.2.0, Harbour", "--notes-file", "notes/4.2.0.md", "--verify-tag"]) expect(text).toContain(word);
+    expect(document.querySelectorAll(".run-command-line")).toHaveLength(4);
+    await expect.element(page.getByRole("checkbox")).not.toBeChecked();
+  });
+  test("neither Enter nor a key pressed too early approves; Ctrl Enter does after half a second", async () => {
+    const { host } = await open("20261130-9xwd");
+    await userEvent.keyboard("{Control>}{Enter}{/Control}");
+    expect(calls(host, "answer")).toEqual([]);
+    await expect.element(approve()).toBeEnabled();
+    (approve().element() as HTMLElement).focus();
+    await userEvent.keyboard("{Enter}");
+    expect(calls(host, "answer")).toEqual([]);
+    await userEvent.keyboard("{Control>}{Enter}{/Control}");
+    await expect.poll(() => calls(host, "answer")).toEqual([{ run: "20261130-9xwd", question: 1, action: "accept" }]);
+  });
+  test("the button is not pressable before half a second", async () => {
+    const began = performance.now();
+    await open("20261130-9xwd");
+    if (performance.now() - began < 400) await expect.element(approve()).toBeDisabled();
+    await expect.element(approve()).toBeEnabled();
+    expect(performance.now() - began).toBeGreaterThan(500);
+  });
+  test("denying is one key, and from now on goes along only when it was ticked", async () => {
+    const { host } = await open("20261130-9xwd");
+    await page.getByRole("checkbox").click();
+    await userEvent.keyboard("{Control>}{Backspace}{/Control}");
+    await expect.poll(() => calls(host, "answer")).toEqual([{ run: "20261130-9xwd", question: 1, action: "decline" }]);
+  });
+  test("after a crash it asks whether to do it again, and offers no standing leave", async () => {
+    await open("20261130-2nd1");
+    await expect.element(page.getByRole("heading", { name: "This may already have happened. Do it again?" })).toBeVisible();
+    await expect.element(page.getByRole("button", { name: /^Treat as denied/ })).toBeVisible();
+    expect(page.getByRole("checkbox").elements()).toHaveLength(0);
+  });
+});
+
+describe("output", () => {
+  test("the first table is shown, what is chosen goes into the address, forms change", async () => {
+    await open("20261130-e1ka");
+    await expect.poll(() => [...document.querySelectorAll(".ou-side th")].map((cell) => cell.textContent)).toEqual(["team", "text", "people", "weight", "sources"]);
+    await page.getByRole("treeitem", { name: /^page/ }).click();
+    await expect.poll(() => params().get("value")).toBe("output.page");
+    await expect.element(page.getByRole("heading", { name: "Week 48" })).toBeVisible();
+    await page.getByRole("radio", { name: "JSON" }).click();
+    await expect.element(page.getByText(/"# Week 48\\n/).last()).toBeVisible();
+  });
+  test("keys and values are found as one types", async () => {
+    await open("20261130-e1ka");
+    await page.getByRole("searchbox", { name: "Find a key or value" }).fill("reviewer");
+    await page.getByRole("treeitem").filter({ hasText: "reviewer" }).click();
+    await expect.poll(() => params().get("value")).toBe("output.totals.reviewer");
+  });
+  test("of an output too large to send, the beginning is a tree and what is chosen comes whole", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-e1ka"];
+    if (!scene) throw new Error("no scene");
+    const text = JSON.stringify(scene.output);
+    scene.beginning = text.slice(0, text.indexOf("Growth"));
+    scene.detail.outputBytes = 12_000_000;
+    await renderApp({ at: "/run/20261130-e1ka/output", host });
+    await expect.element(page.getByText(/Only the beginning of this output is shown; it is 12 MB/)).toBeVisible();
+    await page.getByRole("treeitem", { name: /^highlights/ }).click();
+    await expect.poll(() => document.querySelectorAll(".ou-side tbody tr").length).toBe(6);
+    expect(calls(host, "run_output").some((request) => request.path === "/highlights")).toBe(true);
+  });
+  test("the window is called after the run", async () => {
+    const { host } = await open("20261130-e1ka");
+    await expect.poll(() => host.title).toContain("Weekly page");
+  });
+  test("a failure shows code, message, the last error lines, and leads into the log", async () => {
+    await open("20261130-zz1c");
+    await expect.element(page.getByRole("region", { name: "What went wrong" })).toHaveTextContent("step_failed");
+    await page.getByRole("button", { name: "To line 128,430 of the log" }).click();
+    await expect.poll(() => segments()[2]).toBe("logs");
+    await expect.poll(() => document.querySelector('[data-position="128429"]')?.className).toContain("lg-target");
+  });
+  test("files are previewed and shown in their folder", async () => {
+    await open("20261130-e1ka");
+    await page.getByRole("button", { name: "Preview" }).first().click();
+    await expect.element(page.getByRole("heading", { name: "Week 48" })).toBeVisible();
+  });
+  test("an interrupted run says what Continue would do, and does it only when asked", async () => {
+    const { host } = await open("20261130-4nwo");
+    await expect.element(page.getByText("4 kept, 1 asks, 1 runs again")).toBeVisible();
+    expect(calls(host, "continue_run")).toEqual([]);
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await expect.poll(() => calls(host, "continue_run")).toEqual([{ run: "20261130-4nwo" }]);
+  });
+});
+
+describe("diagram", () => {
+  test("list, canvas and inspector agree", async () => {
+    await open("20261130-6hfc/diagram");
+    await page.getByRole("treeitem").filter({ hasText: "Growth" }).click();
+    await expect.poll(() => document.querySelector(".dg-box[data-selected]")?.textContent).toContain("Growth");
+    await expect.element(page.getByRole("region", { name: "About this step" })).toHaveTextContent("8,214 tokens");
+    await userEvent.keyboard("{ArrowDown}");
+    await expect.poll(() => document.querySelector(".dg-box[data-selected]")?.textContent).toContain("Support");
+  });
+  test("a thousand members: few elements, all of them in the list", async () => {
+    await open("20261130-bign/diagram");
+    await expect.poll(() => document.querySelectorAll(".dg-box").length).toBeGreaterThan(0);
+    expect(document.querySelectorAll(".dg-box").length).toBeLessThan(120);
+    expect(document.querySelectorAll(".dg-list [role=treeitem]").length).toBeLessThan(60);
+    await expect.element(page.getByText("1,000, 683 finished")).toBeVisible();
+  });
+});
+
+describe("timeline", () => {
+  test("rows are chosen by keyboard, phases fold, zoom is in the address", async () => {
+    await open("20261130-e1ka/timeline");
+    const rows = () => document.querySelectorAll(".tl-row").length;
+    const before = rows();
+    await page.getByRole("treeitem", { name: /^Read ?20 s/ }).click();
+    await expect.poll(rows).toBe(before - 3);
+    await userEvent.keyboard("+");
+    await expect.poll(() => params().get("from")).not.toBeNull();
+    await userEvent.keyboard("0");
+    await expect.poll(() => params().get("from")).toBeNull();
+  });
+  test("a figure that wasn't recorded says so", async () => {
+    await open("20261130-e1ka/timeline");
+    expect(page.getByText("not recorded").elements()).toHaveLength(2);
+    await expect.element(page.getByText("6 m 12 s").first()).toBeVisible();
+  });
+});
+
+describe("logs", () => {
+  const shown = () => [...document.querySelectorAll<HTMLElement>("[data-position]")].map((row) => Number(row.dataset.position));
+  test("a million lines: a screenful of rows, at the end, at the beginning, anywhere", async () => {
+    await open("20261130-mill/logs");
+    await expect.poll(() => shown().at(-1)).toBe(999_999);
+    expect(shown().length).toBeLessThan(70);
+    await userEvent.keyboard("{Home}");
+    await expect.poll(() => shown()[0]).toBe(0);
+    const list = document.querySelector(".lg-list");
+    if (!list) throw new Error("no list");
+    list.scrollTop = 10_000_000;
+    await expect.poll(() => shown().includes(500_010)).toBe(true);
+    expect(shown().length).toBeLessThan(70);
+  });
+  test("search runs in the store; matches are counted, marked and walked", async () => {
+    const { host } = await open("20261130-zz1c/logs");
+    await userEvent.keyboard("/");
+    await userEvent.keyboard("refused");
+    await expect.element(page.getByText("1 of 2")).toBeVisible();
+    await expect.poll(() => document.querySelector("mark[data-now]")?.textContent).toBe("refused");
+    await userEvent.keyboard("{Enter}");
+    await expect.element(page.getByText("2 of 2")).toBeVisible();
+    expect(calls(host, "run_log_search").some((request) => request.text === "refused")).toBe(true);
+    await page.getByRole("switch", { name: "Matches only" }).click();
+    await expect.poll(() => shown().length).toBeLessThan(14);
+  });
+  test("scrolling up ends following, new lines wait behind a pill, End follows again", async () => {
+    const { host } = await open("20261130-mill/logs");
+    await expect.poll(() => shown().at(-1)).toBe(999_999);
+    const list = document.querySelector(".lg-list");
+    const scene = host.scenes["20261130-mill"];
+    if (!list || !scene) throw new Error("no list");
+    list.scrollTop -= 2_000;
+    await settle();
+    await settle();
+    const first = shown()[0];
+    scene.lines.count += 1_204;
+    host.changed("20261130-mill");
+    await expect.element(page.getByRole("button", { name: "1,204 new lines" })).toBeVisible();
+    expect(shown()[0]).toBe(first);
+    await userEvent.keyboard("{End}");
+    await expect.poll(() => shown().at(-1)).toBe(1_001_203);
+  });
+  test("a carriage return keeps its last state; errors are tinted; the phase at the top is named", async () => {
+    await open("20261130-zz1c/logs");
+    await expect.poll(() => document.querySelector(".lg-list")?.textContent).toContain("66 %");
+    expect(document.querySelector(".lg-list")?.textContent).not.toContain("40 %");
+    expect(document.querySelectorAll(".lg-bad").length).toBeGreaterThan(1);
+    await expect.element(page.getByRole("button", { name: "Post", exact: true })).toBeVisible();
+    await expect.element(page.getByText(/folded above: Read/)).toBeVisible();
+  });
+  test("a click on a number copies the line's link", async () => {
+    const { host } = await open("20261130-zz1c/logs");
+    await page.getByRole("button", { name: "Copy a link to line 128,430" }).click();
+    await expect.poll(() => host.copied.at(-1)).toBe("20261130-zz1c#L128430");
+    expect(params().get("line")).toBe("128430");
+  });
+  test("what the store left out is one row", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-e1ka"];
+    if (!scene) throw new Error("no scene");
+    scene.leftOut = { position: 10, entries: 190, bytes: 1_000_000 };
+    const at = scene.lines.at;
+    scene.lines = { count: 214, at };
+    await renderApp({ at: "/run/20261130-e1ka/logs", host });
+    await expect.element(page.getByText(/190 lines \(1 MB\) left out here/)).toBeVisible();
+  });
+});
+
+describe("hostile text", () => {
+  test.each(["output", "logs", "diagram", "timeline", "input"])("%s shows it as text and keeps its layout", async (name) => {
+    await open(`20261130-evil/${name}`);
+    await settle();
+    const content = document.querySelector("#content");
+    expect(content?.querySelectorAll("img, script, svg[onload]")).toHaveLength(0);
+    expect((window as unknown as Record<string, unknown>).hurt).toBeUndefined();
+    expect(content?.textContent).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]/);
+    expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(document.documentElement.clientWidth);
+  });
+  test("a single line of 10 MB is cut, and a thousand lines in one entry draw a screenful", async () => {
+    await open("20261130-evil/logs");
+    await userEvent.keyboard("{Home}");
+    await expect.element(page.getByRole("button", { name: "show all 10,000,000 characters" })).toBeVisible();
+    expect((document.querySelector('[data-position="0"]')?.textContent ?? "").length).toBeLessThan(3_000);
+    await userEvent.keyboard("{End}");
+    await expect.poll(() => document.querySelector(".lg-list")?.textContent).toContain("piece 2999");
+    expect(document.querySelectorAll(".lg-line").length).toBeLessThan(200);
+  });
+});

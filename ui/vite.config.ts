@@ -1,0 +1,58 @@
+/// <reference types="vitest/config" />
+import react from "@vitejs/plugin-react";
+import { playwright } from "@vitest/browser-playwright";
+import { defineConfig } from "vite";
+
+/** Where the dev server of the backend listens, when the page is to show a real store (`?host=http`). */
+const backend = process.env.WORKFLOW_CODE_API ?? "http://127.0.0.1:4780";
+
+/** Debian's browser; another place by the environment. */
+const browser = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+export default defineConfig({
+  plugins: [react()],
+  // A window loads the page from inside its binary, so addresses are relative.
+  base: "./",
+  server: {
+    port: Number(process.env.PORT ?? 5273),
+    strictPort: true,
+    proxy: { "/rpc": backend, "/events": backend },
+  },
+  // Everything is found at the start, so that no test is reloaded for a package that turned up late.
+  optimizeDeps: { entries: ["index.html", "src/**/*.{ts,tsx}", "tests/**/*.{ts,tsx}"] },
+  build: {
+    outDir: "dist",
+    target: "safari16",
+    cssTarget: "safari16",
+    sourcemap: false,
+    // The window's policy takes fonts and scripts from the page's own files only.
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 700,
+  },
+  test: {
+    include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
+    setupFiles: ["tests/setup.ts"],
+    testTimeout: 20_000,
+    expect: { poll: { timeout: 4000 } },
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      provider: playwright({
+        launchOptions: {
+          executablePath: browser,
+          args: [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+          ],
+        },
+      }),
+      instances: [{ browser: "chromium", viewport: { width: 1280, height: 820 } }],
+    },
+  },
+});
