@@ -31,6 +31,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "PROJECT_ID")]
     pub(crate) workflow_mcp: Option<String>,
 
+    /// Open the window at a view: `run/RUN_ID`, `runs`, `project/PROJECT_ID`, `settings`
+    #[arg(long, value_name = "VIEW", conflicts_with = "workflow_mcp")]
+    pub(crate) show: Option<String>,
+
     #[command(flatten)]
     pub(crate) serve: ServeOptions,
 

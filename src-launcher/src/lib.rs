@@ -121,6 +121,9 @@ fn board_alone() -> Option<u8> {
 fn run(cli: &Cli) -> Result<u8, Failure> {
     let profile = cli.profile.as_deref();
     // `--profile` may stand before a command; what only a server has may not.
+    if cli.command.is_some() && cli.show.is_some() {
+        return Err(Failure::usage("`--show` opens the window, and does not go with a command"));
+    }
     if cli.command.is_some() && (cli.workflow_mcp.is_some() || cli.serve != cli::ServeOptions::default()) {
         return Err(Failure::usage("`--workflow-mcp` and the options of a server do not go before a command")
             .hinted("`workflow-code --workflow-mcp PROJECT_ID` stands alone; `mcp DIR` takes its options after it"));
@@ -133,7 +136,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         }));
     }
     match &cli.command {
-        None => commands::window::open(profile),
+        None => commands::window::open(profile, cli.show.as_deref()),
         Some(Command::Mcp(mcp)) => {
             // A relative folder option is bad usage, whatever else is wrong.
             open::folders(&mcp.folders, "")?;

@@ -25,7 +25,7 @@ const LINE_BYTES: usize = 4096;
 pub(crate) fn start(format: LogFormat) {
     let filter = env_vars::get(env_vars::LOG).and_then(|filter| EnvFilter::try_new(filter).ok()).unwrap_or_else(|| {
         EnvFilter::new(
-            "error,launcher=info,api=info,guided=info,runtime=info,mcp=info,project=info,store=info,rmcp=off",
+            "error,workflow_code_desktop=warn,launcher=info,api=info,guided=info,runtime=info,mcp=info,project=info,store=info,rmcp=off",
         )
     });
     let builder =

@@ -460,7 +460,7 @@ fn runs_are_cancelled_continued_and_guarded_while_they_run() {
     let shown = server.ok("run", request.clone());
     assert_eq!((&shown["canContinue"], &shown["ownerAlive"]), (&json!(true), &json!(false)));
     let preview = server.ok("continue_preview", request.clone());
-    assert_eq!((&preview["kept"], preview["note"].is_string()), (&json!(0), &json!(true)), "{preview}");
+    assert_eq!((&preview["kept"], preview["note"].is_string()), (&json!(0), true), "{preview}");
     server.ok("continue_run", request.clone());
     server.wait_for("run", &request, |run| run["run"]["status"] == "running" && run["ownerAlive"] == true);
     // The window goes: what runs in it is cancelled, and nothing is left behind.

@@ -4,14 +4,19 @@
 
 mod chat_server;
 mod client;
+mod desktop;
 mod dev_client;
 pub mod dev_server;
 mod environment;
 pub mod script_cases;
 mod soak;
+#[expect(clippy::panic, clippy::unwrap_used, reason = "all of it is assertions")]
+mod webdriver;
 
 pub use chat_server::{Asked, ChatServer};
 pub use client::{Answer, Client, ClientOptions, Opening};
+pub use desktop::{Desktop, Part, desktop_executable};
 pub use dev_client::{DevServer, Events};
 pub use environment::{Environment, Finished, executable};
 pub use soak::{SoakOptions, SoakOutcome, soak};
+pub use webdriver::{Element, Session, wait_until};

@@ -6,6 +6,9 @@ mod clients;
 mod conformance;
 mod generate;
 mod install;
+mod package;
+mod page;
+mod prepare;
 mod record;
 mod run;
 mod script_cases;
@@ -33,6 +36,18 @@ enum Task {
     Soak(soak::Options),
     /// Format, lints and every test; what CI runs
     Test(test::Options),
+    /// Install what the window and its tests need of the system, and the page's npm packages
+    Prepare,
+    /// Build the window's page into `ui/dist`
+    Page,
+    /// Take pictures of every view of the page
+    Screenshots {
+        /// What the script takes; `--help` lists it
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Make installable bundles, and start both executables from one in a clean root
+    Package(package::Options),
     /// Write what is made from the source: the page's declarations of the window's commands
     Gen,
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
@@ -49,6 +64,10 @@ fn main() -> ExitCode {
         Task::Run => run::run(),
         Task::Soak(options) => soak::run(&options),
         Task::Test(options) => test::run(&options),
+        Task::Prepare => prepare::run(),
+        Task::Page => prepare::prepare().and_then(|_| page::build()),
+        Task::Screenshots { arguments } => prepare::prepare().and_then(|_| page::screenshots(&arguments)),
+        Task::Package(options) => package::run(&options),
         Task::Gen => generate::run(),
         Task::Bench(options) => bench::run(&options),
         Task::ScriptCases(options) => script_cases::run(&options),

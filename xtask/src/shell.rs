@@ -14,8 +14,7 @@ pub(crate) fn root() -> PathBuf {
 
 /// Where cargo puts what it builds.
 pub(crate) fn target() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "cargo's own variable")]
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+    variable("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The release executable.
@@ -43,9 +42,61 @@ pub(crate) fn run_quietly<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Ou
     start(&root(), program, arguments)
 }
 
+/// As [`run_in`], with variables of its own.
+pub(crate) fn run_with<S: AsRef<OsStr>>(
+    folder: &Path,
+    program: &str,
+    arguments: &[S],
+    variables: &[(&str, &str)],
+) -> Outcome {
+    println!("$ {program} {}", shown(arguments));
+    start_with(folder, program, arguments, variables)
+}
+
+/// As [`run`], for programs that say more than anybody reads: their output is shown when they fail.
+pub(crate) fn run_silently<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
+    println!("$ {program} {}", shown(arguments));
+    #[expect(clippy::disallowed_methods, reason = "a task runs a tool of the system")]
+    let output = std::process::Command::new(program)
+        .args(arguments)
+        .output()
+        .map_err(|error| format!("`{program}` could not be started: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(format!("`{program}` ended with {}:\n{}", output.status, String::from_utf8_lossy(&said)))
+}
+
+/// What a program writes to standard output, when it ends well.
+pub(crate) fn answer<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Option<String> {
+    answer_in(&root(), program, arguments)
+}
+
+/// As [`answer`], in another folder.
+pub(crate) fn answer_in<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S]) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "a task asks a tool of the system")]
+    let output = std::process::Command::new(program).args(arguments).current_dir(folder).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// A variable of the environment that the task was started in.
+pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
+    #[expect(clippy::disallowed_methods, reason = "tasks read what their caller's shell and CI set")]
+    std::env::var_os(name)
+}
+
 fn start<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S]) -> Outcome {
+    start_with(folder, program, arguments, &[])
+}
+
+fn start_with<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S], variables: &[(&str, &str)]) -> Outcome {
     #[expect(clippy::disallowed_methods, reason = "a task's output belongs on the terminal, untouched")]
-    let status = std::process::Command::new(program).args(arguments).current_dir(folder).status();
+    let status = std::process::Command::new(program)
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .current_dir(folder)
+        .status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{program} {}` ended with {status}", shown(arguments))),

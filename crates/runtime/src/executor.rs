@@ -233,6 +233,12 @@ impl Executor {
         std::thread::available_parallelism().map_or(4, |cores| (cores.get() * 2).max(4))
     }
 
+    /// How many runs are at work here, those that wait for a place with them.
+    #[must_use]
+    pub fn at_work(&self) -> usize {
+        self.shared.running.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// The store that runs are recorded in.
     #[must_use]
     pub fn store(&self) -> &Store {

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 const DESKTOP: &str = "workflow-code-desktop";
 
 /// Becomes the desktop executable.
-pub(crate) fn open(profile: Option<&str>) -> Result<u8, Failure> {
+pub(crate) fn open(profile: Option<&str>, show: Option<&str>) -> Result<u8, Failure> {
     let own = std::env::current_exe()
         .map_err(|error| Failure::environment(format!("this executable's own place is unknown: {error}")))?;
     let desktop = own.with_file_name(DESKTOP);
@@ -20,6 +20,9 @@ pub(crate) fn open(profile: Option<&str>) -> Result<u8, Failure> {
     let mut command = std::process::Command::new(&desktop);
     if let Some(profile) = profile {
         command.args(["--profile", profile]);
+    }
+    if let Some(view) = show {
+        command.args(["--show", view]);
     }
     let error = command.exec();
     Err(Failure::environment(format!("`{}` could not be started: {error}", desktop.display())))

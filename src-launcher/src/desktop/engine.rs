@@ -143,6 +143,11 @@ impl Engine {
         });
     }
 
+    /// How many runs are at work here.
+    pub(super) fn at_work(&self) -> usize {
+        self.shared.executor.at_work()
+    }
+
     /// Ends what runs here. A second call does nothing.
     pub(super) fn end(&self) {
         let runtime = self.shared.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();

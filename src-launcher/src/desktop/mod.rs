@@ -61,6 +61,7 @@ pub struct Desktop {
     /// The commands.
     pub api: Api,
     engine: Engine,
+    profile: String,
 }
 
 impl Desktop {
@@ -70,11 +71,28 @@ impl Desktop {
         self.engine.end();
     }
 
+    /// How many runs are at work in this process: a window that is closed stays for them, without being seen.
+    #[must_use]
+    pub fn at_work(&self) -> usize {
+        self.engine.at_work()
+    }
+
+    /// Returns the profile's name.
+    #[must_use]
+    pub fn profile(&self) -> &str {
+        &self.profile
+    }
+
     /// Returns the folder of the profile's data, for what a window keeps beside the database.
     #[must_use]
     pub fn data_dir(&self) -> PathBuf {
         self.api.store().path().parent().map(Path::to_owned).unwrap_or_default()
     }
+}
+
+/// Starts logging on standard error, as the servers do: what `RUST_LOG` asks for.
+pub fn start_logging() {
+    crate::logging::start(crate::logging::LogFormat::default());
 }
 
 /// Opens a profile, and makes it when it is not there. Nothing slow: the database is opened by the first command, and
@@ -97,8 +115,9 @@ pub fn open(profile: Option<&str>) -> Result<Desktop, OpenError> {
     let engine = Engine::start(store.clone(), &front_door)?;
     let boards = boards::Boards::start(store.clone())
         .map_err(|error| Failure::environment(format!("a thread cannot be started: {error}")))?;
+    let name = profile.name.clone();
     let host = Launcher { profile, store: store.clone(), front_door, engine: engine.clone(), boards };
-    Ok(Desktop { api: Api::new(store, Arc::new(host)), engine })
+    Ok(Desktop { api: Api::new(store, Arc::new(host)), engine, profile: name })
 }
 
 /// Finds the executable that clients and workers are started from: the one beside this one, or this one itself.

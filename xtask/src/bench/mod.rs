@@ -5,13 +5,17 @@
 mod agents;
 mod history;
 mod peer;
+mod real_window;
 mod samples;
 mod servers;
 mod waiting;
 mod window;
 
-use crate::bench::samples::{print_json, print_table};
+use std::path::PathBuf;
+
+use crate::bench::samples::{Figure, print_json, print_table};
 use crate::bench::servers::Programs;
+use crate::prepare;
 use crate::shell::{self, Outcome};
 
 /// What to measure.
@@ -32,7 +36,7 @@ pub(crate) struct Options {
     /// Only the history and the registry
     #[arg(long)]
     history: bool,
-    /// Only the window's commands over the large history
+    /// Only the window: its commands over the large history, start, memory, sizes
     #[arg(long)]
     window: bool,
     /// Runs in the history
@@ -41,18 +45,32 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
     let only = options.servers || options.agents || options.waiting || options.history || options.window;
-    if options.servers || !only {
-        shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
+    let mut figures = Vec::new();
+    if !only || options.servers || options.agents || options.waiting || options.history {
+        figures.extend(without_window(options, only)?);
     }
+    if options.window || !only {
+        figures.extend(window(options)?);
+    }
+    if options.json {
+        print_json(&figures);
+    } else {
+        print_table(&figures);
+    }
+    Ok(())
+}
+
+/// Servers, agents, runs that wait, the history.
+fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
+    shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
+    shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
     let release = shell::target().join("release");
     let programs = Programs {
         launcher: shell::executable(),
         hello: release.join("examples").join("rmcp_hello"),
         empty: release.join("examples").join("empty"),
     };
-    let folder = shell::target().join("bench");
     let mut figures = Vec::new();
     if options.servers || !only {
         figures.extend(servers::measure(&programs)?);
@@ -64,16 +82,26 @@ pub(crate) fn run(options: &Options) -> Outcome {
         figures.extend(waiting::measure(&programs)?);
     }
     if options.history || !only {
-        figures.extend(history::measure(&programs, &folder, options.runs)?);
+        figures.extend(history::measure(&programs, &folder(), options.runs)?);
     }
-    if options.window || !only {
-        shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code-tests", "--bins"])?;
-        figures.extend(window::measure(&history::folder(&folder, options.runs)?)?);
-    }
-    if options.json {
-        print_json(&figures);
+    Ok(figures)
+}
+
+/// The window's commands, and the window itself where it can be built.
+fn window(options: &Options) -> Outcome<Vec<Figure>> {
+    shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code-tests", "--bins"])?;
+    let mut figures = window::measure(&history::folder(&folder(), options.runs)?)?;
+    if prepare::is_prepared() {
+        shell::run_quietly("cargo", &["build", "--release", "--workspace", "--bins"])?;
+        figures.extend(real_window::measure()?);
     } else {
-        print_table(&figures);
+        // Standard output is the table's, or JSON's.
+        eprintln!("SKIPPED the real window: `cargo xtask prepare` installs what it needs");
     }
-    Ok(())
+    Ok(figures)
+}
+
+/// Where the large history is kept.
+fn folder() -> PathBuf {
+    shell::target().join("bench")
 }

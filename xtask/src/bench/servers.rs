@@ -133,7 +133,7 @@ fn calls(environment: &Environment, program: &Path, arguments: &[OsString], samp
 }
 
 /// Memory that is the process's own: what one more launcher costs, since all of them share the executable's pages.
-fn own_bytes(pid: u32) -> Option<u64> {
+pub(crate) fn own_bytes(pid: u32) -> Option<u64> {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let line = rollup.lines().find(|line| line.starts_with("Anonymous:"))?;
     Some(line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)

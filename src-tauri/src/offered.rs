@@ -1,0 +1,88 @@
+//! Which paths the page may have shown in the file manager: those that a command of ours named before.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+/// Commands that name paths, and where in their responses; `*` stands for every item of a list.
+const NAMED: [(&str, &[&str]); 10] = [
+    ("app_info", &["dataDir", "database", "executable"]),
+    ("projects", &["*.path"]),
+    ("project_overview", &["project.path"]),
+    ("project_add", &["projects.*.path"]),
+    ("run", &["projectPath", "files.*.path"]),
+    ("export_run", &["path"]),
+    ("storage", &["file"]),
+    ("dock", &["clients.*.file"]),
+    ("dock_plan", &["file", "backup"]),
+    ("dock_write", &["file", "backup"]),
+];
+
+/// The paths named last; older ones have to be named again.
+const MOST: usize = 10_000;
+
+/// The paths that were named.
+#[derive(Debug, Default)]
+pub(crate) struct Offered {
+    paths: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Offered {
+    /// Keeps what a response names.
+    pub(crate) fn note(&self, command: &str, response: &Value) {
+        let Some((_, places)) = NAMED.iter().find(|(name, _)| *name == command) else { return };
+        let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        if paths.len() > MOST {
+            paths.clear();
+        }
+        for place in *places {
+            collect(response, place, &mut paths);
+        }
+    }
+
+    /// Tells whether a path was named, or lies in a folder that was.
+    pub(crate) fn allows(&self, path: &Path) -> bool {
+        let plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
+        let paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        plain && path.ancestors().any(|folder| paths.contains(folder))
+    }
+}
+
+fn collect(value: &Value, place: &str, paths: &mut BTreeSet<PathBuf>) {
+    let (first, rest) = place.split_once('.').unwrap_or((place, ""));
+    if first.is_empty() {
+        if let Some(path) = value.as_str().map(Path::new).filter(|path| path.is_absolute()) {
+            paths.insert(path.to_owned());
+        }
+    } else if first == "*" {
+        for item in value.as_array().into_iter().flatten() {
+            collect(item, rest, paths);
+        }
+    } else if let Some(inner) = value.get(first) {
+        collect(inner, rest, paths);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_was_named_is_allowed() {
+        let offered = Offered::default();
+        assert!(!offered.allows(Path::new("/home/ada/reports")));
+        offered.note("projects", &json!([{ "path": "/home/ada/reports", "title": "/etc" }]));
+        offered.note("run", &json!({ "files": [{ "path": "/data/files/1/a.csv" }], "input": { "path": "/root" } }));
+        offered.note("run_output", &json!({ "output": "/etc/passwd" }));
+        assert!(offered.allows(Path::new("/home/ada/reports")));
+        assert!(offered.allows(Path::new("/home/ada/reports/out/table.csv")));
+        assert!(offered.allows(Path::new("/data/files/1/a.csv")));
+        for bad in ["/home/ada", "/etc", "/etc/passwd", "/root", "/home/ada/reports/../secret", "reports"] {
+            assert!(!offered.allows(Path::new(bad)), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What a person waits for who opens the window, and what it takes up.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use model::{Clock, SystemClock};
+use serde_json::json;
+use store::{RunFilter, Store, StoreOptions};
+use workflow_code_tests::{Desktop, Session, desktop_executable, executable, wait_until};
+
+use crate::bench::samples::Figure;
+use crate::bench::servers::own_bytes;
+use crate::prepare::page_folder;
+use crate::shell::Outcome;
+
+/// Starts of each way.
+const STARTS: usize = 7;
+/// Writes whose way to the screen is measured.
+const WRITES: usize = 200;
+/// How long a window is left alone before its memory is looked at. Not a condition to wait for: idling is measured.
+const IDLE: Duration = Duration::from_secs(2);
+
+pub(crate) fn measure() -> Outcome<Vec<Figure>> {
+    let problem = |error: std::io::Error| error.to_string();
+    let mut desktop = Desktop::start(1400, 900).map_err(problem)?;
+    desktop.environment.set("RUST_LOG", "workflow_code_desktop=info");
+    let (mut front_door, mut direct) = (Vec::new(), Vec::new());
+    let (mut resident, mut own) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        for (program, samples) in [(executable(), &mut front_door), (desktop_executable(), &mut direct)] {
+            let started = Instant::now();
+            let window = desktop.part(program, &[""; 0]).map_err(problem)?;
+            window.wait_for(|line| line.contains("first paint").then_some(())).map_err(problem)?;
+            samples.push(started.elapsed());
+            std::thread::sleep(IDLE);
+            let mut pids = vec![window.pid()];
+            pids.extend(process::tree::descendants(window.pid()).into_iter().map(|one| one.pid));
+            resident.push(pids.iter().filter_map(|pid| process::proc_info::resident_bytes(*pid)).sum());
+            own.push(pids.iter().filter_map(|pid| own_bytes(*pid)).sum());
+        }
+    }
+    let pixel = write_to_pixel(&mut desktop)?;
+    Ok(vec![
+        Figure::times("window: commit elsewhere → painted, one core busy", &pixel).aim(150.0),
+        Figure::times("window: start → first paint", &direct).aim(1500.0),
+        Figure::times("window by the front door: start → first paint", &front_door).aim(1500.0),
+        Figure::bytes("window, idle at home: resident, with WebKit's processes", &resident),
+        Figure::bytes("window, idle at home: its own", &own),
+        Figure::bytes("window: executable", &[size(&desktop_executable())?]),
+        Figure::bytes("front door: executable", &[size(&executable())?]),
+        Figure::bytes("page: all files", &[folder_size(&page_folder().join("dist"))?]),
+    ])
+}
+
+/// From a commit in this process to the frame that shows it, while one core has something else to do.
+fn write_to_pixel(desktop: &mut Desktop) -> Outcome<Vec<Duration>> {
+    let run = one_run(desktop)?;
+    let database = desktop.environment.home().join(".local/share/workflow-code/default/desktop.db");
+    let store = Store::new(database, StoreOptions::default());
+    let failed = |error: store::StoreError| error.to_string();
+    let id = store.list_runs(&RunFilter::default(), None, 1).map_err(failed)?.remove(0).run_id;
+    let session = Session::start(desktop, &desktop_executable(), &["--show", &format!("run/{run}")]);
+    let _ = session.find("header h1");
+    let watch = "const pinned = () => document.querySelector('header:has(h1)').innerText.includes('Unpin');\n\
+        let last = pinned();\n\
+        window.painted = [];\n\
+        new MutationObserver(() => {\n\
+          if (pinned() === last) return;\n\
+          last = !last;\n\
+          requestAnimationFrame(() => setTimeout(() => window.painted.push(Date.now())));\n\
+        }).observe(document.body, { childList: true, subtree: true, characterData: true });\n\
+        return last;";
+    let before = session.script(watch, &json!([])) == json!(true);
+    let busy = Arc::new(AtomicBool::new(true));
+    let spinning = Arc::clone(&busy);
+    let spinner = std::thread::spawn(move || {
+        while spinning.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    });
+    let mut samples = Vec::with_capacity(WRITES);
+    for n in 0..WRITES {
+        store.pin(&id, before == (n % 2 == 1)).map_err(failed)?;
+        let written = SystemClock.now();
+        let painted = wait_until("the write to be on screen", || {
+            session.script("return window.painted[arguments[0]] ?? null;", &json!([n])).as_i64()
+        });
+        samples.push(Duration::from_millis(u64::try_from(painted - written).unwrap_or(0)));
+        // Not in step with the looks at the store.
+        std::thread::park_timeout(Duration::from_millis(u64::try_from(n).unwrap_or(0) * 7 % 101));
+    }
+    busy.store(false, Ordering::Relaxed);
+    spinner.join().map_err(|_| "the busy thread has failed")?;
+    session.close();
+    Ok(samples)
+}
+
+/// Makes a project with one run, and returns the run's id.
+fn one_run(desktop: &Desktop) -> Outcome<String> {
+    let run = |arguments: &[&str]| {
+        let done = desktop.environment.run(arguments).map_err(|error| error.to_string())?;
+        if done.code == 0 { Ok(done) } else { Err(format!("{arguments:?}: {}", done.stderr)) }
+    };
+    run(&["init", "hello"])?;
+    let added = run(&["projects", "add", "hello", "--json"])?.json();
+    let project = added[0]["projectId"].as_str().ok_or("the project was not added")?.to_owned();
+    let done = run(&["run", &project, "main", "--name", "Ada"])?.json();
+    done["runId"].as_str().map(str::to_owned).ok_or_else(|| format!("the run has no id: {done}"))
+}
+
+fn size(path: &Path) -> Outcome<u64> {
+    fs::metadata(path).map(|metadata| metadata.len()).map_err(|error| format!("`{}`: {error}", path.display()))
+}
+
+fn folder_size(folder: &Path) -> Outcome<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).map_err(|error| format!("`{}`: {error}", folder.display()))? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        bytes += if path.is_dir() { folder_size(&path)? } else { size(&path)? };
+    }
+    Ok(bytes)
+}
