@@ -222,7 +222,8 @@ pub(crate) struct Run {
     pub(crate) caps: Caps,
     #[command(flatten)]
     pub(crate) folders: FolderOptions,
-    /// The entrypoint's own parameters: `--name value`, `--flag`, `--no-flag`, or bare values
+    /// The entrypoint's own parameters: `--name value`, `--flag`, `--no-flag`, or bare values; behind `--` also those that
+    /// have the name of an option
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PARAMETERS")]
     pub(crate) parameters: Vec<String>,
 }

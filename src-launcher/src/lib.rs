@@ -20,6 +20,7 @@ mod installation;
 mod logging;
 mod moved;
 mod open;
+mod option_order;
 mod out;
 mod profile;
 mod retention;
@@ -44,7 +45,8 @@ pub fn main() -> ExitCode {
     process::memory::one_arena();
     let code = match early() {
         Some(code) => code,
-        None => run(&Cli::parse()).unwrap_or_else(|failure| failed(&failure)),
+        None => run(&Cli::parse_from(option_order::in_order(std::env::args_os())))
+            .unwrap_or_else(|failure| failed(&failure)),
     };
     ExitCode::from(code)
 }
@@ -62,7 +64,7 @@ pub fn run_if_requested() -> Option<ExitCode> {
     if let Some(code) = early() {
         return Some(ExitCode::from(code));
     }
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(option_order::in_order(std::env::args_os()));
     if cli.wants_window() {
         return None;
     }
