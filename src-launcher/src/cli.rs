@@ -441,6 +441,9 @@ pub(crate) enum Runs {
         /// Start over with today's code, under a new run id
         #[arg(long, conflicts_with_all = ["answer_json", "approve", "deny"])]
         restart: bool,
+        /// Where its project is now, if it was moved
+        #[arg(long, value_name = "DIR")]
+        project_dir: Option<PathBuf>,
         #[command(flatten)]
         history: History,
     },

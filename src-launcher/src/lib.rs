@@ -18,6 +18,7 @@ mod failure;
 mod guided;
 mod installation;
 mod logging;
+mod moved;
 mod open;
 mod out;
 mod profile;

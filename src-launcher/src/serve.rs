@@ -195,8 +195,11 @@ fn end_with_the_client(gone: &CancellationToken) {
     let parent = rustix::process::getppid();
     let gone = gone.clone();
     tokio::spawn(async move {
+        // The one timer of a server that has nothing to do.
+        let mut rest = process::memory::Rest::default();
         loop {
             tokio::time::sleep(PARENT_WATCH).await;
+            rest.look();
             if rustix::process::getppid() != parent {
                 tracing::info!("the client is gone");
                 gone.cancel();

@@ -278,6 +278,8 @@ impl WorkflowServer {
                 },
                 RunStatus::Interrupted => true,
                 RunStatus::Queued | RunStatus::Running => record.owner.as_ref().is_none_or(|owner| !owner.is_alive()),
+                // Its client was gone for a while, and asks again now.
+                RunStatus::Cancelled if record.cancel_reason() == Some(CancelReason::ClientGone) => true,
                 RunStatus::Success | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Timeout => {
                     return Ok(self.reply(entrypoint, &runtime::envelope_of(&record, &self.project)));
                 }

@@ -19,6 +19,8 @@ mod crash;
 mod doctor;
 mod fixtures;
 mod guided;
+mod hostile;
+mod keyring;
 mod patterns;
 mod recorded_clients;
 mod resuming;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{Entrypoint, LaunchOptions, ParamType, RunId};
 use script::{CallKind, HostError, JournalRow};
@@ -40,7 +41,7 @@ pub(crate) fn take_up(
     let (entrypoint, input, begun) = started_with(launch)?;
     echo_children(store, lease)?;
     let record = store.show(lease.run())?;
-    let host = HostContext::new(&project, Some(begun));
+    let host = HostContext::new(&project, begun.0, begun.1);
     mask_answers(store, lease, &record, &host)?;
     let Read { rows, children, unfinished, leave_used, talked } = journal(store, lease, &host)?;
     if talked && let Err(why) = host.connection() {
@@ -56,6 +57,7 @@ pub(crate) fn take_up(
         questions: record.questions.clone(),
         nodes: record.report.nodes.clone(),
         files: record.files.clone(),
+        spent: Duration::from_millis(store.spent(lease.run())?),
         resumed: true,
     };
     let ancestry = vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)];

@@ -13,7 +13,7 @@ use super::run::{follow, runtime};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
-use crate::{open, out, profile, terminal};
+use crate::{moved, open, out, profile, terminal};
 
 /// How long the process that has a run may take to see an answer, before the run is taken over.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,12 +27,14 @@ pub(crate) struct Answer<'a> {
     pub(crate) approve: bool,
     pub(crate) deny: bool,
     pub(crate) restart: bool,
+    /// Where the project is, when it was moved.
+    pub(crate) project_dir: Option<&'a Path>,
 }
 
 /// Continues a run in this process, or hands the answer to the one that has it.
 pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u8, Failure> {
     let found = record(&store, run)?;
-    let project = Arc::new(project_of(&found, &store)?);
+    let project = Arc::new(project_of(&found, &store, answer.project_dir)?);
     if answer.restart {
         return restart(store, &found, &project);
     }
@@ -118,11 +120,9 @@ fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str)
 }
 
 /// Where a run's project is now, with the data folders it was started with.
-pub(crate) fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
-    // A registered project may have moved since.
+pub(crate) fn project_of(record: &RunRecord, store: &Store, named: Option<&Path>) -> Result<Project, Failure> {
     let registered = record.summary.registered.then(|| store.project(&record.summary.project).ok()).flatten();
-    let path = registered.as_ref().map_or_else(|| record.project_path.clone(), |project| project.path.clone());
-    let manifest = open::manifest(&path)?;
+    let manifest = moved::manifest_of(record, store, named)?;
     let launch = &record.launch;
     let folder = |text: &str| Path::new(text).to_owned();
     let options = FolderOptions {

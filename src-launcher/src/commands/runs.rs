@@ -42,9 +42,15 @@ pub(crate) fn run(command: &Runs, profile: Option<&str>) -> Result<u8, Failure> 
         Runs::Logs { run, stream, follow, history } => logs(history, profile, run, stream.as_deref(), *follow),
         Runs::Wait { run, timeout, history } => wait(history, profile, run, *timeout),
         Runs::Cancel { run, history } => cancel(history, profile, run),
-        Runs::Resume { run, answer_json, approve, deny, restart, history } => {
+        Runs::Resume { run, answer_json, approve, deny, restart, project_dir, history } => {
             let (store, run) = find(history, profile, run)?;
-            let answer = Answer { json: answer_json.as_deref(), approve: *approve, deny: *deny, restart: *restart };
+            let answer = Answer {
+                json: answer_json.as_deref(),
+                approve: *approve,
+                deny: *deny,
+                restart: *restart,
+                project_dir: project_dir.as_deref(),
+            };
             resume(sealing(store)?, &run, &answer)
         }
         Runs::Export { run, output, history } => export(history, profile, run, output.as_deref()),

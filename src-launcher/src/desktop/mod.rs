@@ -202,7 +202,7 @@ impl Host for Launcher {
     }
 
     fn check_answer(&self, run: &RunRecord, question: &Question, content: &Value) -> Answer<Value> {
-        let project = crate::commands::resume::project_of(run, &self.store)
+        let project = crate::commands::resume::project_of(run, &self.store, None)
             .map_err(|failure| error(failure, ApiErrorCode::ProjectBroken))?;
         crate::terminal::check(&question.form, content.clone(), &project.managed_files())
             .map_err(|faults| engine::refused(&faults))
@@ -210,7 +210,7 @@ impl Host for Launcher {
 
     fn go_on(&self, run: &RunId) -> Answer<()> {
         let record = self.store.show(run)?;
-        let project = crate::commands::resume::project_of(&record, &self.store)
+        let project = crate::commands::resume::project_of(&record, &self.store, None)
             .map_err(|failure| error(failure, ApiErrorCode::ProjectBroken))?;
         self.engine.go_on(run, Arc::new(project));
         Ok(())

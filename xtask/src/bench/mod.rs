@@ -6,6 +6,7 @@ mod history;
 mod peer;
 mod samples;
 mod servers;
+mod waiting;
 mod window;
 
 use crate::bench::samples::{print_json, print_table};
@@ -19,10 +20,13 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// Only the servers: starts, calls, memory
-    #[arg(long)]
+    #[arg(long, conflicts_with = "waiting")]
     servers: bool,
+    /// Only runs that wait, and launchers that write at once
+    #[arg(long)]
+    waiting: bool,
     /// Only the window's commands over the large history
-    #[arg(long, conflicts_with = "servers")]
+    #[arg(long, conflicts_with_all = ["servers", "waiting"])]
     window: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
@@ -39,14 +43,18 @@ pub(crate) fn run(options: &Options) -> Outcome {
         empty: release.join("examples").join("empty"),
     };
     let folder = shell::target().join("bench");
+    let only = options.servers || options.waiting || options.window;
     let mut figures = Vec::new();
-    if !options.window {
+    if options.servers || !only {
         figures.extend(servers::measure(&programs)?);
     }
-    if !options.servers && !options.window {
+    if options.waiting || !only {
+        figures.extend(waiting::measure(&programs)?);
+    }
+    if !only {
         figures.extend(history::measure(&programs, &folder, options.runs)?);
     }
-    if !options.servers {
+    if options.window || !only {
         shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code-tests", "--bins"])?;
         figures.extend(window::measure(&history::folder(&folder, options.runs)?)?);
     }

@@ -6,6 +6,7 @@
 //! Here: the life of a run in one or several legs (a leg is one worker process); `running`, what of it is in hand;
 //! `questions`, `nodes` and `end`, its parts.
 
+mod clock;
 mod end;
 mod exec;
 mod nodes;
@@ -35,13 +36,14 @@ use crate::protocol::{CommandJob, FromWorker, Outcome, ToWorker};
 use crate::related::{ChildControl, ChildNews};
 use crate::supervisor::Worker;
 
+use clock::RunClock;
 pub use end::envelope_status;
 use end::{End, Ending, waiting_error};
 use nodes::Nodes;
 pub use questions::Asked;
 use questions::{Asker, Open};
 pub(crate) use running::Results;
-use running::{Moved, Running, Stop, Surroundings, now};
+use running::{Moved, Running, Stop, Surroundings};
 
 /// Events that may wait for a listener; more of them overtake each other.
 pub(crate) const WAITING_EVENTS: usize = 256;
@@ -103,6 +105,8 @@ pub(crate) struct Past {
     pub(crate) leave_used: HashSet<u64>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) files: Vec<CreatedFile>,
+    /// How long it had worked.
+    pub(crate) spent: Duration,
     pub(crate) resumed: bool,
 }
 
@@ -189,11 +193,11 @@ impl Drive {
                 ancestry: self.request.ancestry.clone(),
             },
         };
+        let mut clock = RunClock::new(self.time_limit(), past.spent);
         let mut answer: Option<Value> = None;
         let mut end = match self.begin(&mut running).await {
             Ok(()) => None,
-            Err(Stop::Failed(error)) => Some(LegEnd::Over(End::failed(error))),
-            Err(Stop::Lost) => Some(LegEnd::Lost),
+            Err(stop) => Some(stopped(stop, &lease)),
         };
         if end.is_none() && past.resumed {
             // A command that asked before goes on with its answer, or asks again.
@@ -202,7 +206,14 @@ impl Drive {
         let end = loop {
             let leg = match end.take() {
                 Some(end) => end,
-                None => self.leg(&mut running, &past, answer.take(), &switch, &mut commands, &mut family).await,
+                None => {
+                    clock.go_on();
+                    let leg = self
+                        .leg(&mut running, &past, answer.take(), &mut clock, &switch, &mut commands, &mut family)
+                        .await;
+                    clock.pause();
+                    leg
+                }
             };
             match leg {
                 LegEnd::Again(next) => answer = Some(next),
@@ -210,8 +221,15 @@ impl Drive {
             }
         };
         running.crew.cancel();
+        if let LegEnd::Over(End { reason: Some(CancelReason::ClientGone), .. }) = &end {
+            // It may be taken up again.
+            running.spend(&mut clock).await;
+        }
         if let LegEnd::Over(end) = &end {
-            running.tell_children(ChildControl::Cancel(end.reason.unwrap_or(CancelReason::Client)));
+            // Those of a run that can be taken up again can be so as well.
+            let resumable = end.status == RunStatus::Interrupted;
+            let reason = if resumable { CancelReason::ClientGone } else { CancelReason::Client };
+            running.tell_children(ChildControl::Cancel(end.reason.unwrap_or(reason)));
         }
         running.finish_logs().await;
         drop(place);
@@ -219,7 +237,7 @@ impl Drive {
             LegEnd::Over(end) => {
                 // What cannot be recorded here shows when the end is.
                 let _ = running.run_again().await;
-                running.nodes.close(end.status, now());
+                running.nodes.close(end.status, running.now());
                 let nodes = std::mem::take(&mut running.nodes.list);
                 let files = std::mem::take(&mut running.files);
                 let folder = self.folder(&lease);
@@ -280,8 +298,7 @@ impl Drive {
             match running.answered(&results).await {
                 Ok(Moved::Command(value)) => return LegEnd::Again(value),
                 Ok(Moved::Nothing | Moved::On) => {}
-                Err(Stop::Lost) => return LegEnd::Lost,
-                Err(Stop::Failed(error)) => return LegEnd::Over(End::failed(error)),
+                Err(stop) => return stopped(stop, &running.lease),
             }
             tokio::select! {
                 biased;
@@ -295,15 +312,20 @@ impl Drive {
     }
 
     /// One worker's part in the run.
+    #[expect(clippy::too_many_arguments, reason = "everything that can happen to a run comes together here")]
     async fn leg(
         &self,
         running: &mut Running,
         past: &Past,
         answer: Option<Value>,
+        clock: &mut RunClock,
         switch: &CancelSwitch,
         commands: &mut Commands,
         family: &mut mpsc::UnboundedReceiver<ChildNews>,
     ) -> LegEnd {
+        if switch.is_thrown() {
+            return LegEnd::Over(End::cancelled(switch.cancelled().await));
+        }
         if let EntrypointSource::Command { .. } = self.request.entrypoint.source {
             self.connect(running).await;
         }
@@ -322,8 +344,7 @@ impl Drive {
             }
         };
         worker.say(&first);
-        let limit = self.time_limit();
-        let mut clock = RunClock::start(limit);
+        let limit = clock.limit();
         let (results, mut done) = mpsc::unbounded_channel::<(HostCall, Result<Value, HostError>)>();
         let mut ending: Option<Ending> = None;
         let mut kill_at: Option<Instant> = None;
@@ -366,6 +387,8 @@ impl Drive {
                     }
                     Some(FromWorker::Done(Outcome::Pending { form })) if ending.is_none() => {
                         worker.finish().await;
+                        clock.pause();
+                        running.spend(clock).await;
                         return self.pend(running, &form, switch, commands).await;
                     }
                     Some(FromWorker::Done(outcome)) => {
@@ -378,11 +401,9 @@ impl Drive {
                             calls.insert(call.seq, call.clone());
                         }
                         if let Err(stop) = running.hear(message, &results).await {
-                            break stopped(stop);
+                            break stopped(stop, &running.lease);
                         }
-                        if !running.open.is_empty() {
-                            clock.pause();
-                        }
+                        running.stop_clock(clock).await;
                         if running.unrecorded && record_at.is_none() {
                             record_at = Some(Instant::now() + RECORD);
                         }
@@ -400,18 +421,16 @@ impl Drive {
                 Some(program) = running.crew.next() => worker.say(&program),
                 Some(told) = family.recv() => {
                     if let Err(stop) = running.hear_child(told, &calls).await {
-                        break stopped(stop);
+                        break stopped(stop, &running.lease);
                     }
-                    if !running.open.is_empty() {
-                        clock.pause();
-                    }
+                    running.stop_clock(clock).await;
                 }
                 Some((call, outcome)) = done.recv() => {
                     running.in_flight = running.in_flight.saturating_sub(1);
                     running.children.remove(&call.seq);
                     match running.deliver(&call, outcome).await {
                         Ok(delivered) => worker.say(&ToWorker::Deliver(delivered)),
-                        Err(stop) => break stopped(stop),
+                        Err(stop) => break stopped(stop, &running.lease),
                     }
                 }
                 Some(code) = commands.park.recv() => {
@@ -428,7 +447,7 @@ impl Drive {
                             }
                         }
                         Ok(Moved::Nothing | Moved::Command(_)) => {}
-                        Err(stop) => break stopped(stop),
+                        Err(stop) => break stopped(stop, &running.lease),
                     }
                 }
                 () = tokio::time::sleep_until(clock.deadline().unwrap_or(far)), if ending.is_none() && clock.deadline().is_some() => {
@@ -438,6 +457,9 @@ impl Drive {
                 }
                 () = tokio::time::sleep_until(kill_at.unwrap_or(far)), if kill_at.is_some() => {
                     break LegEnd::Over(End::from_outside(ending.unwrap_or(Ending::Timeout), limit));
+                }
+                () = tokio::time::sleep_until(clock.due().unwrap_or(far)), if clock.due().is_some() => {
+                    running.spend(clock).await;
                 }
                 () = tokio::time::sleep_until(record_at.unwrap_or(far)), if record_at.is_some() => {
                     running.flush().await;
@@ -473,7 +495,7 @@ impl Drive {
         };
         let number = match running.record_question(None, &form, InteractionKind::Form, None).await {
             Ok(number) => number,
-            Err(stop) => return stopped(stop),
+            Err(stop) => return stopped(stop, &running.lease),
         };
         running.wait_for(Open { number, asker: Asker::Command, form, kind: InteractionKind::Form }).await;
         self.await_answer(running, switch, commands).await
@@ -791,9 +813,10 @@ fn parked(running: &mut Running, code: ErrorCode) -> LegEnd {
     }
 }
 
-fn stopped(stop: Stop) -> LegEnd {
+fn stopped(stop: Stop, lease: &Lease) -> LegEnd {
     match stop {
         Stop::Failed(error) => LegEnd::Over(End::failed(error)),
+        Stop::Unrecorded(error) => LegEnd::Over(End::interrupted(lease.run(), error)),
         Stop::Lost => LegEnd::Lost,
     }
 }
@@ -853,31 +876,5 @@ pub fn waiting_envelope(record: &RunRecord, project: &crate::Project, code: Erro
         error,
         pending: record.pending_summary(),
         files: record.files.clone(),
-    }
-}
-
-/// The run's own time: it stands still while a person is waited for.
-struct RunClock {
-    left: Option<Duration>,
-    since: Option<Instant>,
-}
-
-impl RunClock {
-    fn start(limit: Option<Duration>) -> Self {
-        Self { left: limit, since: Some(Instant::now()) }
-    }
-
-    fn pause(&mut self) {
-        if let Some(since) = self.since.take() {
-            self.left = self.left.map(|left| left.saturating_sub(since.elapsed()));
-        }
-    }
-
-    fn go_on(&mut self) {
-        self.since.get_or_insert_with(Instant::now);
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        self.since?.checked_add(self.left?)
     }
 }

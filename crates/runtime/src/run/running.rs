@@ -10,6 +10,7 @@ use serde_json::Value;
 use store::{Durability, Lease, LogStream, LogWriter, NewAnswer, NewQuestion, Question, Store, StoreError};
 use tokio::sync::mpsc;
 
+use super::clock::RunClock;
 use super::end::answer_value;
 use super::nodes::Nodes;
 use super::questions::{Asked, Asker, Open, form_of};
@@ -87,6 +88,8 @@ pub(super) enum Moved {
 pub(super) enum Stop {
     /// It has failed.
     Failed(RunError),
+    /// It can record nothing more: it is left as it is recorded, for somebody to take up when that can be done again.
+    Unrecorded(RunError),
     /// Another process has it.
     Lost,
 }
@@ -95,7 +98,7 @@ impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::StaleEpoch { .. } => Self::Lost,
-            error => Self::Failed(
+            error => Self::Unrecorded(
                 RunError::new(ErrorCode::WorkerDied, "the run could not be recorded, so it was stopped")
                     .with_cause(model::with_causes(&error)),
             ),
@@ -103,11 +106,11 @@ impl From<StoreError> for Stop {
     }
 }
 
-pub(super) fn now() -> TimestampMs {
-    model::Clock::now(&model::SystemClock)
-}
-
 impl Running {
+    pub(super) fn now(&self) -> TimestampMs {
+        self.store.now()
+    }
+
     /// Takes in what the worker says.
     pub(super) async fn hear(&mut self, message: FromWorker, results: &Results) -> Result<(), Stop> {
         match message {
@@ -223,7 +226,7 @@ impl Running {
         kind: InteractionKind,
         child: Option<RunId>,
     ) -> Result<u64, Stop> {
-        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(now() + EXPIRES) };
+        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(self.now() + EXPIRES) };
         let (store, lease) = (self.store.clone(), self.lease.clone());
         let number = blocking(move || store.ask(&lease, &new)).await?;
         self.waiting = true;
@@ -467,7 +470,7 @@ impl Running {
     /// Takes in what a related run tells.
     pub(super) async fn hear_child(&mut self, news: ChildNews, calls: &HashMap<u64, HostCall>) -> Result<(), Stop> {
         match news {
-            ChildNews::Started { seq, child } => {
+            ChildNews::Started { seq, child, noted } => {
                 let Some(call) = calls.get(&seq) else { return Ok(()) };
                 let mut rows = Vec::new();
                 if self.begun.insert(seq) {
@@ -476,6 +479,7 @@ impl Running {
                 }
                 let (store, lease) = (self.store.clone(), self.lease.clone());
                 blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+                let _ = noted.send(());
             }
             ChildNews::Asked { seq, child, asked } => {
                 let Some(call) = calls.get(&seq).cloned() else { return Ok(()) };
@@ -500,6 +504,10 @@ impl Running {
                 self.wait_for(Open { number, asker, form: asked.form, kind: asked.kind }).await;
             }
             ChildNews::Answered { seq } => self.echo_answer(seq).await?,
+            ChildNews::Interrupted { child } => {
+                let message = format!("the related run {child} was interrupted");
+                return Err(Stop::Unrecorded(RunError::new(ErrorCode::WorkerDied, message)));
+            }
             ChildNews::Parked { seq } => {
                 self.children.remove(&seq);
                 self.in_flight = self.in_flight.saturating_sub(1);
@@ -544,7 +552,7 @@ impl Running {
         outcome: Result<Value, HostError>,
     ) -> Result<Delivered, Stop> {
         self.run_again().await?;
-        let at = now();
+        let at = self.now();
         if self.host.known_secrets() != self.masked {
             // The call has brought one, as its result or with the connection: from now on it is masked in all that is
             // recorded.
@@ -564,10 +572,30 @@ impl Running {
         Ok(delivered)
     }
 
+    /// A run that waits for a person does not use up its time.
+    pub(super) async fn stop_clock(&self, clock: &mut RunClock) {
+        if !self.open.is_empty() && clock.due().is_some() {
+            clock.pause();
+            self.spend(clock).await;
+        } else if !self.open.is_empty() {
+            clock.pause();
+        }
+    }
+
+    /// Writes down how much of its time the run has used. What fails here is told when the run's end is recorded.
+    pub(super) async fn spend(&self, clock: &mut RunClock) {
+        clock.written();
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        let used = u64::try_from(clock.used().as_millis()).unwrap_or(u64::MAX);
+        if let Err(error) = blocking(move || store.spend(&lease, used)).await {
+            tracing::debug!(run = %self.lease.run(), %error, "the time that a run has used could not be written down");
+        }
+    }
+
     /// Writes a line of ours into the run's log.
     pub(super) fn warn(&mut self, text: &str) {
         tracing::warn!(run = %self.lease.run(), "{text}");
-        self.logs.push(LogStream::Stderr, now(), &format!("{text}\n"));
+        self.logs.push(LogStream::Stderr, self.now(), &format!("{text}\n"));
         self.unrecorded = true;
     }
 
@@ -580,7 +608,7 @@ impl Running {
     }
 
     async fn narrate(&mut self, narration: Narration) {
-        let at = now();
+        let at = self.now();
         match narration {
             Narration::Phase { title, .. } => self.progress(None, None, Some(title)),
             Narration::Log { stream, text, data } => {

@@ -356,6 +356,38 @@ impl Store {
         })
     }
 
+    /// Writes down how long a run has worked so far, in milliseconds and without the time it waited for people. Never
+    /// less than before.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::StaleEpoch`] when the run is in other hands.
+    pub fn spend(&self, lease: &Lease, milliseconds: u64) -> Result<()> {
+        let (lease, spent) = (lease.clone(), i64::try_from(milliseconds).unwrap_or(i64::MAX));
+        self.database.write(Durability::Process, move |connection| {
+            let state = held(connection, &lease)?;
+            connection
+                .prepare_cached("UPDATE runs SET spent_ms = max(spent_ms, ?2) WHERE key = ?1")?
+                .execute((state.key, spent))?;
+            Ok(())
+        })
+    }
+
+    /// Returns how long a run had worked when that was last written down, in milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchRun`].
+    pub fn spent(&self, run: &RunId) -> Result<u64> {
+        self.database.read(|connection| {
+            let key = find(connection, run)?.key;
+            let spent: i64 = connection
+                .prepare_cached("SELECT spent_ms FROM runs WHERE key = ?1")?
+                .query_row([key], |row| row.get(0))?;
+            Ok(u64::try_from(spent).unwrap_or(0))
+        })
+    }
+
     /// Keeps a run whatever retention says, or no longer.
     ///
     /// # Errors
