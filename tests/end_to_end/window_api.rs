@@ -118,17 +118,15 @@ fn what_a_client_s_launcher_writes_is_told_at_once() {
     events.wait(|change| change["runs"].as_array().is_some_and(|runs| runs.contains(&run)));
     // What is measured is the way from a commit in another process to a listener: a pin is one commit.
     let mut slowest = Duration::ZERO;
-    let data = environment.home();
     for word in ["pin", "unpin", "pin"] {
         let mut shown = environment
-            .start(workflow_code_tests::executable(), &["runs", word, text(&json!({ "run": run }), "run")])
+            .start(workflow_code_tests::executable(), &["runs", word, run.as_str().unwrap_or_default()])
             .expect("it starts");
         shown.wait().expect("it ends");
         let written = std::time::Instant::now();
         let (heard, _) = events.wait(|change| change["runs"].as_array().is_some_and(|runs| runs.contains(&run)));
         slowest = slowest.max(heard.saturating_duration_since(written));
     }
-    drop(data);
     // On a machine that does nothing else it is below 150 ms; here it shares two cores with all the other tests.
     assert!(slowest < Duration::from_secs(2), "{slowest:?}");
     assert_eq!(server.ok("run_row", json!({ "runs": [run, "20200101-zzzzz"] })).as_array().map(Vec::len), Some(1));
@@ -438,12 +436,6 @@ fn runs_are_cancelled_continued_and_guarded_while_they_run() {
     assert_eq!(ended["run"]["cancelReason"], "person");
     assert_eq!(server.code("continue_run", request), "conflict", "what a person cancelled stays so");
     // A client's launcher that is killed: its run is interrupted, and goes on here.
-    let gate = environment.home().join("project/gate");
-    let source = format!(
-        "import * as fs from 'fs';\nexport default async (input, flow) => {{ await flow.exec('/usr/bin/tail', ['-f', '/dev/null']); }};\n// {}",
-        gate.display()
-    );
-    drop(source);
     let mut client = Client::start(&environment, &["--workflow-mcp", &id], ClientOptions::default());
     client.ask("tools/call", json!({ "name": "sleep", "arguments": {} }));
     let page = server.wait_for("runs", &json!({ "query": { "status": ["running"] } }), |page| {
@@ -652,35 +644,10 @@ fn what_does_not_fit_and_what_is_broken_has_its_code() {
         "project_broken"
     );
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
-    assert!(
-        ["invalid_input"].contains(
-            &server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": deep })).as_str()
-        )
+    assert_eq!(
+        server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": deep })),
+        "invalid_input"
     );
-    let to = json!({ "run": "20200101-zzzzz", "to": "relative.json" });
-    assert_eq!(server.code("export_run", to), "invalid_input");
-    let done = run_to(&server, &id, "hello", json!({ "name": "x" }), "success");
-    let run = &done["run"]["runId"];
-    // A folder that may not be written.
-    let closed = environment.home().join("closed");
-    fs::create_dir(&closed).unwrap();
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
-    if rustix::process::geteuid().is_root() {
-        // Nothing is closed to root but what the system itself keeps.
-        assert_eq!(server.code("export_run", json!({ "run": run, "to": "/proc/x.json" })), "not_found");
-    } else {
-        assert_eq!(server.code("export_run", json!({ "run": run, "to": closed.join("x.json") })), "permission");
-    }
-    server.finish();
-    environment.assert_nothing_left();
-}
-
-#[test]
-fn a_database_that_cannot_be_used_is_said_to_be_so() {
-    let environment = environment();
-    registered(&environment);
-    let info = command(&environment, &["projects", "list", "--json"]);
-    assert_eq!(info.as_array().map(Vec::len), Some(1));
     let profile: Value =
         serde_json::from_str(&fs::read_to_string(environment.home().join(".workflow-code/desktop.json")).unwrap())
             .unwrap();

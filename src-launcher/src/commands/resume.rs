@@ -39,7 +39,7 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
     if answer.restart {
         return restart(store, &found, &project);
     }
-    match found.pending().filter(|question| !answered_below(&store, &found, question)) {
+    match found.pending().filter(|question| !store.is_answered_below(&found, question)) {
         Some(question) => {
             let given = given(question, answer, &project)?;
             match store.answer(run, question.number, &given) {
@@ -62,14 +62,6 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
         None => {}
     }
     go_on(store, run, project)
-}
-
-/// Tells whether a related run that asked was answered under its own id: then there is nothing left to answer here.
-pub(crate) fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
-    let Some(child) = &question.child else { return false };
-    let place =
-        found.questions.iter().filter(|one| one.child.as_ref() == Some(child) && one.number < question.number).count();
-    store.questions(child).is_ok_and(|theirs| theirs.get(place).is_some_and(|theirs| theirs.answer.is_some()))
 }
 
 /// Checks the answer against the form; nothing changes when it does not fit.
@@ -176,7 +168,7 @@ fn go_on(store: Store, run: &RunId, project: Arc<Project>) -> Result<u8, Failure
                 return wait_for(&store, run, None);
             }
             RunStatus::WaitingForInput
-                if found.pending().is_some_and(|question| !answered_below(&store, &found, question)) =>
+                if found.pending().is_some_and(|question| !store.is_answered_below(&found, question)) =>
             {
                 return wait_for_answer(&found);
             }
