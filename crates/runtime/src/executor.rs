@@ -431,7 +431,7 @@ impl Executor {
         if place.is_none() {
             shared.queued.fetch_add(1, Ordering::SeqCst);
         }
-        Ok(self.launch(drive, lease, place))
+        Ok(self.launch(Recorded { drive, lease, place }))
     }
 
     /// Has a recorded run driven by a task of its own.
