@@ -64,7 +64,7 @@ impl Board {
     /// A text that is another one when any record, or what is known of a claim, has changed.
     #[must_use]
     pub fn mark(&self) -> String {
-        self.index();
+        let _ = self.index();
         let mut seen = {
             let cache = self.cache().lock().unwrap_or_else(PoisonError::into_inner);
             cache.stamps()
