@@ -1,5 +1,5 @@
 // One field of a generated form: label, control by type, hint, fault.
-import { useId, type ReactNode } from "react";
+import { type FocusEvent, type ReactNode, useId } from "react";
 import { CircleAlert } from "lucide-react";
 import type { JsonValue, Param } from "../../api/contract";
 import { type I18n, useI18n } from "../../i18n";
@@ -72,7 +72,12 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     invalid: said !== undefined,
     required: field.required,
     locked,
-    onBlur,
+  };
+  // A field is left when the focus goes elsewhere, not into its own buttons, calendar or list; those are in a popup but bubble to here.
+  const leave = (event: FocusEvent<HTMLElement>) => {
+    const to = event.relatedTarget;
+    if (event.currentTarget.contains(to) || to?.closest(".k-popup")) return;
+    onBlur();
   };
   const options = (field.options ?? []).map((option) => ({
     value: option.value,
@@ -89,6 +94,7 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     control = (
       <FileField
         {...shared}
+        onBlur={onBlur}
         value={members as string[]}
         onChange={(next) => onChange(list ? next : next[0])}
         multiple={list}
@@ -101,17 +107,7 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     if (options.length <= 4) {
       native = false;
       control = (
-        <div
-          className="k-col"
-          style={{ gap: "0.375rem" }}
-          role="group"
-          id={id}
-          aria-labelledby={labelId}
-          aria-describedby={shared.describedBy}
-          onBlur={(event) => {
-            if (!event.currentTarget.contains(event.relatedTarget)) onBlur();
-          }}
-        >
+        <div className="k-col" style={{ gap: "0.375rem" }} role="group" id={id} aria-labelledby={labelId} aria-describedby={shared.describedBy}>
           {options.map((option, index) => {
             const on = members.some((member) => sameValue(member, option.value));
             return (
@@ -159,7 +155,7 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     }
   } else if (type === "boolean" && !list) {
     return (
-      <div className="k-field" ref={place}>
+      <div className="k-field" ref={place} onBlur={leave}>
         <div className="k-switch-field">
           <Switch {...shared} checked={value === true} disabled={locked} onChange={onChange} />
           <div className="k-col">
@@ -230,7 +226,7 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     </>
   );
   return (
-    <div className={width === "full" ? "k-field" : `k-field k-field-${width}`} ref={place}>
+    <div className={width === "full" ? "k-field" : `k-field k-field-${width}`} ref={place} onBlur={leave}>
       {native ? (
         <label className="k-field-head" htmlFor={id}>
           {head}

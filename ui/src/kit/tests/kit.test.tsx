@@ -248,6 +248,29 @@ describe("a generated form", () => {
     expect(out.sent).toEqual([{ day: "2026-11-22" }]);
   });
 
+  test("a field isn't left by opening its own calendar, list or reveal button", async () => {
+    const own: Param[] = [
+      { name: "day", type: "date", title: "Day", required: true },
+      { name: "city", type: "select", title: "City", required: true, options: Array.from({ length: 12 }, (_, index) => ({ value: `c${index}` })) },
+      { name: "token", type: "secret", title: "Token", required: true },
+    ];
+    await show(<Form fields={own} />);
+    await userEvent.click(page.getByLabelText("Day", { exact: true }));
+    await userEvent.click(page.getByRole("button", { name: "Open calendar" }));
+    await expect.element(page.getByRole("button", { name: "Today" })).toBeVisible();
+    await expect.element(page.getByRole("alert")).not.toBeInTheDocument();
+    await userEvent.click(page.getByRole("button", { name: "Today" }));
+    await userEvent.click(page.getByRole("combobox", { name: /City/ }));
+    await expect.element(page.getByRole("option", { name: "c3" })).toBeVisible();
+    await expect.element(page.getByRole("alert")).not.toBeInTheDocument();
+    await userEvent.click(page.getByRole("option", { name: "c3" }));
+    await userEvent.click(page.getByLabelText("Token"));
+    await userEvent.click(page.getByRole("button", { name: "Show" }));
+    await expect.element(page.getByRole("alert")).not.toBeInTheDocument();
+    await userEvent.click(page.getByLabelText("Day", { exact: true }));
+    await expect.element(page.getByRole("alert")).toHaveTextContent("Needed to go on");
+  });
+
   test("a secret is masked until it is revealed", async () => {
     await show(<Form fields={[{ name: "token", type: "secret", title: "Token" }]} />);
     await page.getByLabelText("Token").fill("hunter2");

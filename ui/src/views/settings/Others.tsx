@@ -48,7 +48,8 @@ export function AgentsSection() {
               { value: "", label: t("settings.providerAuto") },
               ...providers.map((one) => ({ value: one.name, label: one.name, description: one.installed ? one.detail : t("settings.notInstalled") })),
             ]}
-            onChange={(provider) => update({ provider: provider ? provider : undefined })}
+            // Null takes the setting back; undefined would not cross the border.
+            onChange={(provider) => update({ provider: provider ? provider : (null as unknown as undefined) })}
           />
         </span>
       </Setting>
