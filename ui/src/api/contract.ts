@@ -290,7 +290,7 @@ export interface DockClient extends DockClientState {
   forms: ("command" | "link" | "snippet")[];
   command?: string;
   link?: string;
-  snippet: { language: "json" | "toml" | "jsonc"; text: string };
+  snippet: { language: "json" | "toml" | "jsonc" | "yaml"; text: string };
   asks: string;
   nameLosses: { tool: string; effect: string }[];
   limits?: string;

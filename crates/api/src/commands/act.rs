@@ -157,19 +157,25 @@ pub(super) fn continue_preview(api: &Api, request: OfRun) -> Answer<ContinuePrev
     check_continuable(api, &record)?;
     let journal = api.store.journal(&id)?;
     let mut open: Vec<&JournalRow> = Vec::new();
-    let mut kept = 0;
+    let mut done: Vec<Option<u64>> = Vec::new();
     for row in &journal.rows {
         match row.kind {
             JournalKind::Issue => open.push(row),
             JournalKind::Done => {
-                kept += 1;
+                done.push(row.seq);
                 open.retain(|issue| issue.seq != row.seq);
+            }
+            // From that agent's result on, what was finished is done again as far as it follows from it.
+            JournalKind::Retry => {
+                if let Some(at) = done.iter().position(|seq| *seq == row.seq) {
+                    done.truncate(at);
+                }
             }
             JournalKind::Wait | JournalKind::Child | JournalKind::Cancel | JournalKind::End => {}
         }
     }
     let mut preview = ContinuePreview {
-        kept,
+        kept: u64::try_from(done.len()).unwrap_or(u64::MAX),
         kept_titles: done_titles(&record).into_iter().take(TITLES).collect(),
         asks: Vec::new(),
         again: Vec::new(),
