@@ -2,10 +2,10 @@
 
 use model::{AnswerAction, CancelReason, InteractionKind, RunId, RunStatus};
 use serde_json::{Value, json};
-use store::{CancelOutcome, JournalKind, JournalRow, NewAnswer, Owner, Question, RunRecord};
+use store::{CancelOutcome, JournalKind, JournalRow, NewAnswer, Question, RunRecord};
 
 use super::projects::workflow;
-use super::run::{can_continue, done_titles};
+use super::run::{can_continue, done_titles, in_hand};
 use crate::api::run_id;
 use crate::wire::Nothing;
 use crate::wire::run::{AnswerRequest, CheckInput, CheckedInput, ContinuePreview, OfRun, PinRun, StartRun, StartedRun};
@@ -66,8 +66,7 @@ fn to_take_up(api: &Api, record: &RunRecord) -> RunId {
     let mut parent = record.summary.parent.clone();
     for _ in 0..DEPTH {
         let Some(above) = parent.and_then(|parent| api.store.show(&parent).ok()) else { break };
-        let free = above.owner.as_ref().is_none_or(|owner| !owner.is_alive());
-        if !free || !matches!(above.summary.status, RunStatus::WaitingForInput | RunStatus::Interrupted) {
+        if in_hand(&above) || !matches!(above.summary.status, RunStatus::WaitingForInput | RunStatus::Interrupted) {
             break;
         }
         top = above.summary.run_id;
@@ -106,7 +105,7 @@ fn check_continuable(api: &Api, record: &RunRecord) -> Answer<()> {
         return Ok(());
     }
     let run = &record.summary.run_id;
-    if record.owner.as_ref().is_some_and(Owner::is_alive) {
+    if in_hand(record) {
         return Err(ApiError::new(ApiErrorCode::Running, format!("run {run} is in the hands of a living process")));
     }
     let status = record.summary.status;

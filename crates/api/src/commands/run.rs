@@ -30,9 +30,14 @@ const MOST_HITS: u32 = 100_000;
 const TEXT: u64 = 1024 * 1024;
 const PICTURE: u64 = 8 * 1024 * 1024;
 
+/// Tells whether a living process has a run in hand. One that has ended is in nobody's, whoever had it.
+pub(super) fn in_hand(run: &RunRecord) -> bool {
+    !run.summary.status.is_final() && run.owner.as_ref().is_some_and(Owner::is_alive)
+}
+
 /// Tells whether a run can be continued by whoever asks: nobody has it, and it has not ended for good.
 pub(super) fn can_continue(store: &Store, run: &RunRecord) -> bool {
-    if run.owner.as_ref().is_some_and(Owner::is_alive) {
+    if in_hand(run) {
         return false;
     }
     match run.summary.status {
@@ -77,7 +82,7 @@ pub(super) fn run(api: &Api, request: OfRun) -> Answer<RunDetail> {
         nodes: record.report.nodes.len() as u64,
         output_bytes: sizes.output_bytes,
         can_continue: can_continue(store, &record),
-        owner_alive: record.owner.as_ref().is_some_and(Owner::is_alive),
+        owner_alive: in_hand(&record),
         call_open_until: call_open_until(&record, SystemClock.now()),
         run: row,
     })
