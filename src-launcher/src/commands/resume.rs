@@ -222,7 +222,7 @@ fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Resul
 /// Asks an agent of a run that has ended again, in this process.
 pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure> {
     let found = record(&store, run)?;
-    let project = Arc::new(project_of(&found, &store)?);
+    let project = Arc::new(project_of(&found, &store, None)?);
     process::orphans::inherit();
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
