@@ -58,9 +58,7 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn run_if_requested() -> Option<ExitCode> {
     // Nothing to read: the way of nearly every start of the window.
-    if std::env::args_os().nth(1).is_none() {
-        return None;
-    }
+    std::env::args_os().nth(1)?;
     if let Some(code) = early() {
         return Some(ExitCode::from(code));
     }

@@ -141,7 +141,7 @@ fn a_run_is_interrupted_when_the_machine_was_started_again_though_its_process_nu
     assert_eq!(machine.store("monday").mark_interrupted().unwrap(), [], "its process lives");
     // With a real process file system: number and start are those of this very process, the boot id is not.
     let real = Store::new(machine.data.join("history.db"), StoreOptions::default());
-    assert_eq!(real.mark_interrupted().unwrap(), [run.clone()]);
+    assert_eq!(real.mark_interrupted().unwrap(), std::slice::from_ref(&run));
     assert_eq!(machine.store("friday").run(&run).unwrap().status, RunStatus::Interrupted);
 }
 
@@ -176,7 +176,7 @@ fn a_run_that_nobody_answers_is_given_up_after_a_month_and_not_before() {
     machine.clock.advance(30 * DAY - 1);
     assert_eq!(machine.store("friday").expire_waiting().unwrap(), []);
     machine.clock.advance(1);
-    assert_eq!(machine.store("friday").expire_waiting().unwrap(), [run.clone()]);
+    assert_eq!(machine.store("friday").expire_waiting().unwrap(), std::slice::from_ref(&run));
     let record = machine.store("friday").show(&run).unwrap();
     assert_eq!(record.cancel_reason(), Some(model::CancelReason::Expired));
     let answer = NewAnswer { action: AnswerAction::Accept, content: json!({ "mood": "calm" }), by: "cli".into() };

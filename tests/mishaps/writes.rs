@@ -57,7 +57,7 @@ fn question() -> NewQuestion {
         pattern: None,
         format: None,
     };
-    let form = Form { title: "Word".into(), message: None, fields: vec![field] };
+    let form = Form { title: "Word".into(), message: None, fields: vec![field], approval: None };
     NewQuestion { seq: Some(2), form, kind: InteractionKind::Form, child: None, expires_at: None }
 }
 

@@ -128,7 +128,7 @@ fn searches(store: &Store, everything: &RunFilter) -> Outcome<Figure> {
     let failed = RunFilter { status: Some(RunStatus::Failed), ..RunFilter::default() };
     let mut samples = Vec::new();
     for (number, text) in SEARCHES.iter().cycle().take(SEARCHES.len() * QUERIES / 4).enumerate() {
-        let filter = if number / SEARCHES.len() % 2 == 0 { everything } else { &failed };
+        let filter = if (number / SEARCHES.len()).is_multiple_of(2) { everything } else { &failed };
         let started = Instant::now();
         store.search_runs(text, filter, None, PAGE).map_err(|error| format!("search for `{text}`: {error}"))?;
         samples.push(started.elapsed());
