@@ -38,6 +38,13 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
+impl Cli {
+    /// Tells whether nothing but the window is asked for.
+    pub(crate) fn wants_window(&self) -> bool {
+        self.command.is_none() && self.workflow_mcp.is_none() && self.serve == ServeOptions::default()
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve a folder as an MCP server, without the registry

@@ -24,7 +24,9 @@ const LINE_BYTES: usize = 4096;
 /// Starts logging. What libraries say is left out unless `RUST_LOG` asks for it.
 pub(crate) fn start(format: LogFormat) {
     let filter = env_vars::get(env_vars::LOG).and_then(|filter| EnvFilter::try_new(filter).ok()).unwrap_or_else(|| {
-        EnvFilter::new("error,workflow_code=info,guided=info,runtime=info,mcp=info,project=info,store=info,rmcp=off")
+        EnvFilter::new(
+            "error,launcher=info,api=info,guided=info,runtime=info,mcp=info,project=info,store=info,rmcp=off",
+        )
     });
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_target(false).with_writer(Lines);

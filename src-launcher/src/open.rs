@@ -101,6 +101,16 @@ fn find(id: &str, profile: &Profile) -> Result<(store::Project, Store), Failure>
 }
 
 fn workflow(id: &str, found: store::Project, store: Store, profile: &Profile) -> Result<Opened, Failure> {
+    project_in(id, found, profile).map(|project| Opened::new(project, store))
+}
+
+/// Opens a registered workflow project as it is served, without a store of its own.
+pub(crate) fn registered_in(found: store::Project, profile: &Profile) -> Result<Project, Failure> {
+    let id = found.id.to_string();
+    project_in(&id, found, profile)
+}
+
+fn project_in(id: &str, found: store::Project, profile: &Profile) -> Result<Project, Failure> {
     if found.kind != store::ProjectKind::Workflow {
         return Err(Failure::environment(format!(
             "project `{id}` is of kind `{}`, which is not served as a workflow",
@@ -109,7 +119,7 @@ fn workflow(id: &str, found: store::Project, store: Store, profile: &Profile) ->
     }
     let manifest = manifest(&found.path)?;
     let folders = folders(&FolderOptions::default(), &manifest.uuid)?;
-    let project = Project {
+    Ok(Project {
         title: manifest.name.clone(),
         manifest,
         id: Some(found.id.clone()),
@@ -120,11 +130,10 @@ fn workflow(id: &str, found: store::Project, store: Store, profile: &Profile) ->
         folders,
         allow_exec: Vec::new(),
         related: Vec::new(),
-        provider: None,
+        provider: found.settings.get("provider").and_then(serde_json::Value::as_str).map(str::to_owned),
         agents_file: Some(agents_file()?),
         profile: Some(profile.name.clone()),
-    };
-    Ok(Opened::new(project, store))
+    })
 }
 
 /// Opens what `run` and `config` take: a folder, or the id of a registered project.

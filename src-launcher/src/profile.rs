@@ -74,6 +74,19 @@ pub(crate) fn existing(option: Option<&str>) -> Result<Option<Profile>, Failure>
     find(&workflow_home()?.join("desktop.json"), &name(option)?)
 }
 
+/// Returns the names of all profiles, `own` among them, sorted.
+pub(crate) fn all(own: &str) -> Vec<String> {
+    let text = workflow_home().ok().and_then(|home| fs::read_to_string(home.join("desktop.json")).ok());
+    let value: Value = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let mut names: Vec<String> =
+        value["profiles"].as_object().map(|profiles| profiles.keys().cloned().collect()).unwrap_or_default();
+    if !names.iter().any(|name| name == own) {
+        names.push(own.to_owned());
+    }
+    names.sort();
+    names
+}
+
 /// Finds a profile, or makes it.
 pub(crate) fn open(option: Option<&str>, missing: Missing) -> Result<Profile, Failure> {
     let name = name(option)?;

@@ -40,13 +40,30 @@ pub(crate) struct Keep {
 impl Keep {
     /// Reads a project's settings.
     pub(crate) fn of_settings(settings: &Map<String, Value>) -> Self {
+        Self::of_settings_or(settings, Self { days: None, runs: None, megabytes: Some(DEFAULT_MEGABYTES) })
+    }
+
+    /// Reads a project's settings, where `default` holds for what they do not say. `null` is no limit.
+    pub(crate) fn of_settings_or(settings: &Map<String, Value>, default: Self) -> Self {
         let set = settings.get(SETTING).and_then(Value::as_object);
-        let number = |name: &str| set.and_then(|set| set.get(name)).and_then(Value::as_u64);
-        let unlimited = set.is_some_and(|set| set.get("megabytes").is_some_and(Value::is_null));
+        let number = |name: &str, default: Option<u64>| match set.and_then(|set| set.get(name)) {
+            None => default,
+            Some(Value::Null) => None,
+            Some(value) => value.as_u64().or(default),
+        };
         Self {
-            days: number("days"),
-            runs: number("runs"),
-            megabytes: if unlimited { None } else { Some(number("megabytes").unwrap_or(DEFAULT_MEGABYTES)) },
+            days: number("days", default.days),
+            runs: number("runs", default.runs),
+            megabytes: number("megabytes", default.megabytes),
+        }
+    }
+
+    /// What the window's settings say for all projects.
+    fn of_window(store: &Store) -> Self {
+        let plain = Self { days: None, runs: None, megabytes: Some(DEFAULT_MEGABYTES) };
+        match store.app_settings() {
+            Ok(settings) if settings.contains_key(SETTING) => Self::of_settings_or(&settings, Self::default()),
+            Ok(_) | Err(_) => plain,
         }
     }
 
@@ -102,10 +119,11 @@ pub(crate) fn plans(store: &Store, only: Option<&str>, given: Option<Keep>) -> R
         Some(project) => vec![project.to_owned()],
         None => store.recorded_projects()?,
     };
+    let default = Keep::of_window(store);
     let plan = |project: String| {
         let keep = given.unwrap_or_else(|| {
             let settings = registered.iter().find(|known| known.id.as_str() == project).map(|known| &known.settings);
-            Keep::of_settings(settings.unwrap_or(&Map::new()))
+            Keep::of_settings_or(settings.unwrap_or(&Map::new()), default)
         });
         (project, keep)
     };

@@ -30,4 +30,5 @@ mod script_cases;
 mod snapshots;
 mod traps;
 mod waiting;
+mod window_api;
 mod wire;

@@ -4,6 +4,7 @@
 mod bench;
 mod clients;
 mod conformance;
+mod generate;
 mod install;
 mod record;
 mod run;
@@ -32,6 +33,8 @@ enum Task {
     Soak(soak::Options),
     /// Format, lints and every test; what CI runs
     Test(test::Options),
+    /// Write what is made from the source: the page's declarations of the window's commands
+    Gen,
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
     Bench(bench::Options),
     /// Run every case of a folder through the script engine in its real worker process
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Task::Run => run::run(),
         Task::Soak(options) => soak::run(&options),
         Task::Test(options) => test::run(&options),
+        Task::Gen => generate::run(),
         Task::Bench(options) => bench::run(&options),
         Task::ScriptCases(options) => script_cases::run(&options),
         Task::Record(options) => record::run(&options),

@@ -8,19 +8,43 @@ use crate::Param;
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Form {
     /// Its heading.
     pub title: String,
     /// What the person should know.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub message: Option<String>,
     /// What is asked, in order.
     pub fields: Vec<Param>,
+    /// The program that is asked about, for leave to run one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub approval: Option<Approval>,
+}
+
+/// A program that a run wants to start, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Approval {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The folder it is started in, absolute.
+    pub folder: String,
+    /// Names of the environment variables that the call sets.
+    pub env: Vec<String>,
+    /// Whether it was started before by a process that is gone, and may have done its work.
+    pub may_have_happened: bool,
 }
 
 /// Whether a question asks for facts or for leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum InteractionKind {
     /// `flow.form`, or a command's `pending`.
     Form,
@@ -31,6 +55,7 @@ pub enum InteractionKind {
 /// What was done with a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum AnswerAction {
     /// Answered.
     Accept,

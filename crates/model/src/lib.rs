@@ -24,7 +24,7 @@ pub use depth::within_depth;
 pub use entrypoint::{Annotations, Entrypoint, EntrypointSource, StructureError, StructureReport};
 pub use envelope::{CreatedFile, Envelope, EnvelopeStatus, OutputTruncated, Pending, PendingField};
 pub use error::{ErrorCode, RunError, with_causes};
-pub use form::{Answer, AnswerAction, Form, Interaction, InteractionKind};
+pub use form::{Answer, AnswerAction, Approval, Form, Interaction, InteractionKind};
 pub use ids::{EntrypointId, IdError, ProjectId, RunId};
 pub use limits::Limits;
 pub use member_record::{MemberLedger, MemberRecord, member_records};

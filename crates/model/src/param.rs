@@ -6,6 +6,7 @@ use serde_json::Value;
 /// The type of a parameter or form field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum ParamType {
     /// A text.
     String,
@@ -59,17 +60,21 @@ impl ParamType {
 
 /// One of the values a parameter may have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ParamOption {
     /// The value itself: a text, or a number for number types.
+    #[cfg_attr(feature = "typescript", ts(type = "JsonValue"))]
     pub value: Value,
     /// What a person sees instead of the value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub title: Option<String>,
 }
 
 /// A parameter of an entrypoint, or a field of a form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Param {
     /// The key in the input.
     pub name: String,
@@ -78,38 +83,50 @@ pub struct Param {
     pub kind: ParamType,
     /// Whether the caller must give it.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
     pub required: bool,
     /// Whether it is a list of that type. Always true for `checkboxes`.
     #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
     pub multiple: bool,
     /// What is taken when nothing is given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional, type = "JsonValue"))]
     pub default: Option<Value>,
     /// A short name for a person.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub title: Option<String>,
     /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub description: Option<String>,
     /// The allowed values, if they are fixed. Empty: anything of the type.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<ParamOption>>"))]
     pub options: Vec<ParamOption>,
     /// The smallest number allowed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub minimum: Option<f64>,
     /// The largest number allowed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub maximum: Option<f64>,
     /// The fewest characters allowed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub min_length: Option<u64>,
     /// The most characters allowed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub max_length: Option<u64>,
     /// A regular expression that must match somewhere in the text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub pattern: Option<String>,
     /// A further format of a `string` that is passed on as declared (`email`, `uri`); checked only where we say so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub format: Option<String>,
 }

@@ -10,6 +10,7 @@ use crate::{RunError, TimestampMs, format_timestamp};
 /// What a node stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum NodeKind {
     /// A part of the run, by `phase`.
     Phase,
@@ -28,6 +29,7 @@ pub enum NodeKind {
 /// Where a node stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum NodeStatus {
     /// Waiting for its turn.
     Queued,

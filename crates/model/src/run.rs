@@ -6,6 +6,7 @@ use serde_json::Value;
 /// Where a run stands. Everything that changes a run goes through [`RunStatus::check_transition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum RunStatus {
     /// Recorded, and waiting for a free place.
     Queued,
@@ -173,6 +174,7 @@ impl CancelReason {
 /// Where a run was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Origin {
     /// A call of an AI client.
     Mcp,

@@ -122,7 +122,7 @@ pub fn read_form(form: &Value) -> Result<Form, Faults> {
             Vec::new()
         }
     };
-    Faults::unless_any(faults, Form { title, message, fields })
+    Faults::unless_any(faults, Form { title, message, fields, approval: None })
 }
 
 /// A boolean `x` takes the flag `--no-x` too.

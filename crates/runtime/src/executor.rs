@@ -218,6 +218,15 @@ impl Executor {
         }
     }
 
+    /// For a process that has other children than workers, like a window with its page's processes: nothing but the
+    /// workers and what is below them is ever ended. What a worker leaves behind that was killed from outside is then
+    /// not found by this process.
+    #[must_use]
+    pub fn among_others(self) -> Self {
+        self.shared.workers.spare_others();
+        self
+    }
+
     /// How many workers run side by side unless an option says otherwise: 4, or twice the processors.
     #[must_use]
     pub fn default_places() -> usize {

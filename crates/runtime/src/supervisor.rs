@@ -1,6 +1,7 @@
 //! The supervisor's end of a worker: starting it, talking to it, ending it with everything below it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ const LAST_STEPS: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Default)]
 pub struct Workers {
     pids: Arc<Mutex<Vec<u32>>>,
+    /// Whether this process has other children, which are nobody's orphans.
+    others: Arc<AtomicBool>,
 }
 
 /// Which executable workers are started from.
@@ -136,7 +139,9 @@ impl Worker {
         let _ = tokio::task::spawn_blocking(move || {
             let mut pids = workers.pids.lock().unwrap_or_else(PoisonError::into_inner);
             pids.retain(|known| *known != pid);
-            process::orphans::end_strangers(&pids);
+            if !workers.others.load(Ordering::Relaxed) {
+                process::orphans::end_strangers(&pids);
+            }
         })
         .await;
         ended
@@ -146,8 +151,20 @@ impl Worker {
 impl Workers {
     /// Ends every worker of this process at once, for a process that is about to end itself.
     pub fn kill_all(&self) {
+        if self.others.load(Ordering::Relaxed) {
+            let pids = self.pids.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            for pid in pids {
+                process::tree::kill(pid);
+            }
+            return;
+        }
         process::tree::kill_descendants(std::process::id());
         drop(self.pids.lock());
+    }
+
+    /// Leaves children alone that are no workers.
+    pub(crate) fn spare_others(&self) {
+        self.others.store(true, Ordering::Relaxed);
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Change {
     /// The project's id (or UUID where there is no registry), if it is of a project or its run.
     pub project: Option<String>,
     /// What has changed: `run`, `status`, `nodes`, `log`, `question`, `answer`, `cancel`, `owner`, `pin`, `project`,
-    /// `relation`, `deleted`.
+    /// `relation`, `deleted`, `settings`.
     pub what: String,
 }
 

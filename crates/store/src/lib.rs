@@ -1,7 +1,7 @@
 //! The one crate that knows SQL.
 //!
 //! Here: the registry of projects and the history of runs ([`Store`]: rows, bodies, stages, logs, nodes, journal,
-//! questions and answers, code kept for resuming, change feed, retention), and what workflows keep between runs
+//! questions and answers, code kept for resuming, change feed, retention, the window's settings), and what workflows keep between runs
 //! ([`DataStore`]: key-value pairs, PersistentValues, knowledge). Whatever is recorded is masked here, at the door.
 //!
 //! Not here: what a project is (`project`), starting and watching processes (`process`, `runtime`), where databases lie
@@ -30,6 +30,7 @@ mod retention;
 mod runs;
 mod schema;
 mod seed;
+mod settings;
 mod sources;
 mod store;
 #[cfg(test)]
@@ -44,14 +45,14 @@ pub use database::Create;
 pub use error::{Result, StoreError};
 pub use interactions::{Answered, NewAnswer, NewQuestion, OpenQuestion, Question};
 pub use journal::{Journal, JournalHeader, JournalKind, JournalRow, NewJournalRow};
-pub use logs::{LeftOut, LogEntry, LogPage, LogStream, LogWriter};
+pub use logs::{LeftOut, LogEntry, LogHits, LogPage, LogStream, LogWriter};
 pub use mask::{MASK, MaskStream, Masker};
 pub use owner::Owner;
-pub use registry::{Added, AddedHow, NewProject, Project, ProjectKind, Relation};
+pub use registry::{ALLOW_EXEC, Added, AddedHow, NewProject, Project, ProjectKind, Relation};
 pub use retention::{Pruned, Retention};
 pub use runs::{
-    CancelOutcome, Finish, FirstStatus, Lease, NewRun, RunFilter, RunProject, RunRecord, RunSummary, Signals, Stage,
-    Taken,
+    CancelOutcome, Counted, Finish, FirstStatus, Found, FoundPart, Lease, NewRun, NoPlace, RowDetails, RunEntry,
+    RunFilter, RunPage, RunPlace, RunProject, RunRecord, RunSizes, RunSummary, Signals, Stage, Taken,
 };
 pub use seed::{Seeding, seed_runs};
 pub use sources::SourceFile;

@@ -75,7 +75,18 @@ pub struct Project {
     pub removed: bool,
 }
 
+/// Where a project's settings have the programs that its runs may start unasked.
+pub const ALLOW_EXEC: &str = "allowExec";
+
 impl Project {
+    /// Returns the programs that its runs may start unasked, as its settings have them. What is no list of texts is
+    /// none.
+    #[must_use]
+    pub fn allow_exec(&self) -> Vec<String> {
+        let list = self.settings.get(ALLOW_EXEC).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(|pattern| pattern.as_str().map(str::to_owned)).collect()
+    }
+
     /// Writes the project as machine-readable output (camelCase, stable).
     #[must_use]
     pub fn to_json(&self) -> Value {

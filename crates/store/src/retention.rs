@@ -5,13 +5,13 @@
 
 use std::time::{Duration, Instant};
 
-use model::TimestampMs;
+use model::{RunId, TimestampMs};
 use rusqlite::Connection;
 
 use crate::changes;
 use crate::database::Outcome;
-use crate::runs::{PARTS, run_id};
-use crate::{Durability, Result, Store};
+use crate::runs::{PARTS, find, run_id};
+use crate::{Durability, Result, Store, StoreError, StoreOptions};
 
 /// What is kept. Everything that is set must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,6 +110,20 @@ pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<bool
     Ok(deleted)
 }
 
+/// Deletes one run whatever it is, but for one that a living process has in hand.
+fn delete_one(connection: &Connection, run: &RunId, outside: &StoreOptions) -> Outcome<()> {
+    let state = find(connection, run)?;
+    let owned = state.owner.as_ref().is_some_and(|owner| (outside.is_alive)(owner));
+    if state.status.needs_owner() || (owned && !state.status.is_final()) {
+        return Err(StoreError::Running { project: state.project, runs: vec![run.clone()] }.into());
+    }
+    let (created_at, bytes) = connection
+        .prepare_cached("SELECT created_at, bytes FROM runs WHERE key = ?1")?
+        .query_row([state.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let old = Old { key: state.key, run: run.to_string(), created_at, bytes, may_go: true };
+    delete(connection, &state.project, &old)
+}
+
 /// What a project keeps, while its oldest runs are counted off.
 struct Tally {
     runs: i64,
@@ -199,6 +213,30 @@ impl Store {
             }
         }
         Ok(pruned)
+    }
+
+    /// Deletes a run with everything that belongs to it, pinned or not.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Running`] while a process has it in hand; [`StoreError::NoSuchRun`].
+    pub fn delete_run(&self, run: &RunId) -> Result<()> {
+        let (run, outside) = (run.clone(), self.outside());
+        self.database.write(Durability::Process, move |connection| delete_one(connection, &run, &outside))
+    }
+
+    /// Returns what each project keeps: its id (or UUID where it is not registered), runs and bytes.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be read.
+    pub fn usage_of_all(&self) -> Result<Vec<(String, u64, u64)>> {
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT project, runs, bytes FROM usage ORDER BY project")?;
+            let count = |number: i64| u64::try_from(number).unwrap_or(0);
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, count(row.get(1)?), count(row.get(2)?))))?;
+            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
+        })
     }
 
     /// Counts what [`Store::prune`] would delete, and deletes nothing.

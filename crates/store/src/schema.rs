@@ -30,6 +30,7 @@ pub(crate) const HISTORY: Schema = Schema {
     application_id: 0x5746_4331, // "WFC1"
     files: &[
         include_str!("../../../migrations/history/0001_first.sql"),
+        include_str!("../../../migrations/history/0002_window.sql"),
         include_str!("../../../migrations/history/0003_spent.sql"),
     ],
     min_writer: 1,

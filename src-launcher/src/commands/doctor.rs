@@ -21,7 +21,7 @@ const ROOM: u64 = 200 * 1024 * 1024;
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Level {
+pub(crate) enum Level {
     /// Something does not work.
     Error,
     /// Something will trouble somebody.
@@ -30,15 +30,15 @@ enum Level {
 
 /// Something that is wrong, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-struct Finding {
+pub(crate) struct Finding {
     /// Stable name of the check.
-    check: &'static str,
-    level: Level,
+    pub(crate) check: &'static str,
+    pub(crate) level: Level,
     /// The project it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
-    message: String,
-    fix: String,
+    pub(crate) message: String,
+    pub(crate) fix: String,
 }
 
 /// What was looked at, and what was found.
@@ -66,6 +66,26 @@ impl Examination {
     fn looked(&mut self, what: impl Into<String>) {
         self.looked_at.push(what.into());
     }
+}
+
+/// Makes a structure report.
+pub(crate) type Report<'a> = &'a dyn Fn(&Manifest) -> Result<StructureReport, Failure>;
+
+/// Examines one project, and what all projects of its profile stand on.
+pub(crate) fn examine(
+    profile: &Profile,
+    store: &Store,
+    project: &Project,
+    report: Report<'_>,
+) -> Result<Vec<Finding>, Failure> {
+    let mut examination = Examination::default();
+    home(&mut examination)?;
+    data_folder(&mut examination, profile);
+    if open_to_others(&profile.database()) {
+        database_is_open(&mut examination, profile);
+    }
+    one_project(&mut examination, store, project, report)?;
+    Ok(examination.findings)
 }
 
 pub(crate) fn run(options: &Doctor, profile: Option<&str>) -> Result<u8, Failure> {
@@ -270,11 +290,7 @@ fn database(examination: &mut Examination, profile: &Profile, store: &Store) -> 
         }
     }
     if open_to_others(&profile.database()) {
-        examination.warning(
-            "database-permissions",
-            format!("`{}` can be read by others", profile.database().display()),
-            format!("`chmod 600 '{}'`", profile.database().display()),
-        );
+        database_is_open(examination, profile);
     }
     if let Ok(interrupted) = store.mark_interrupted()
         && !interrupted.is_empty()
@@ -282,6 +298,14 @@ fn database(examination: &mut Examination, profile: &Profile, store: &Store) -> 
         examination.looked(format!("{} runs had lost their process and are marked as interrupted", interrupted.len()));
     }
     true
+}
+
+fn database_is_open(examination: &mut Examination, profile: &Profile) {
+    examination.warning(
+        "database-permissions",
+        format!("`{}` can be read by others", profile.database().display()),
+        format!("`chmod 600 '{}'`", profile.database().display()),
+    );
 }
 
 fn projects(examination: &mut Examination, store: &Store, only: Option<&str>) -> Result<(), Failure> {
@@ -292,13 +316,18 @@ fn projects(examination: &mut Examination, store: &Store, only: Option<&str>) ->
     for project in all {
         examination.project = Some(project.id.to_string());
         examination.looked(format!("project {} `{}` ({})", project.id, project.title, project.kind.as_str()));
-        one_project(examination, store, &project)?;
+        one_project(examination, store, &project, &super::structure::report)?;
     }
     examination.project = None;
     Ok(())
 }
 
-fn one_project(examination: &mut Examination, store: &Store, project: &Project) -> Result<(), Failure> {
+fn one_project(
+    examination: &mut Examination,
+    store: &Store,
+    project: &Project,
+    report: Report<'_>,
+) -> Result<(), Failure> {
     let path = &project.path;
     if !path.is_dir() {
         examination.error(
@@ -334,7 +363,7 @@ fn one_project(examination: &mut Examination, store: &Store, project: &Project) 
         );
     }
     environment_file(examination, path);
-    let report = super::structure::report(&manifest)?;
+    let report = report(&manifest)?;
     structure(examination, &manifest, &report);
     related(examination, store, project, &manifest);
     Ok(())

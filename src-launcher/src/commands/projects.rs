@@ -42,7 +42,7 @@ fn shape(project: &Project) -> Value {
 const CHECK: &str = "name a folder on this machine, such as the one that holds package.json";
 
 /// Looks at a folder: every kind of project that is in it.
-fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProject>, Failure> {
+pub(crate) fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProject>, Failure> {
     let path = std::fs::canonicalize(dir)
         .map_err(|error| Failure::environment(format!("`{}` cannot be used: {error}", dir.display())).hinted(CHECK))?;
     if !path.is_dir() {

@@ -65,7 +65,7 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
 }
 
 /// Tells whether a related run that asked was answered under its own id: then there is nothing left to answer here.
-fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
+pub(crate) fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
     let Some(child) = &question.child else { return false };
     let place =
         found.questions.iter().filter(|one| one.child.as_ref() == Some(child) && one.number < question.number).count();
@@ -129,7 +129,7 @@ fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str)
 }
 
 /// Where a run's project is now, with the data folders it was started with.
-fn project_of(record: &RunRecord, store: &Store, named: Option<&Path>) -> Result<Project, Failure> {
+pub(crate) fn project_of(record: &RunRecord, store: &Store, named: Option<&Path>) -> Result<Project, Failure> {
     let registered = record.summary.registered.then(|| store.project(&record.summary.project).ok()).flatten();
     let manifest = moved::manifest_of(record, store, named)?;
     let launch = &record.launch;

@@ -416,27 +416,10 @@ fn cancel(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Fai
 
 fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&Path>) -> Result<u8, Failure> {
     let (store, run) = find(history, profile, run)?;
-    let record = record(&store, &run)?;
-    let (stdout, stderr) = texts(&store, &run)?;
-    let sources = store.sources(&run).map_err(|error| open::store_failure(&error))?;
-    let sources: Vec<Value> =
-        sources.into_iter().map(|source| json!({ "path": source.path, "text": source.text })).collect();
-    let summary = &record.summary;
-    let agents = record
-        .report
-        .nodes
-        .iter()
-        .any(|node| node.kind == model::NodeKind::Agent)
-        .then(|| model::member_records(&run, &summary.entrypoint_title, summary.status, &record.report.nodes));
-    let mut value = json!({
-        "format": "workflow-code-run",
-        "version": 1,
-        "run": record.to_json(&stdout, &stderr),
-        "sources": sources,
-    });
-    if let Some(agents) = agents {
-        value["agentRecords"] = json!(agents);
-    }
+    let value = store.export(&run).map_err(|error| match error {
+        StoreError::NoSuchRun { .. } => no_such_run(&run),
+        error => open::store_failure(&error),
+    })?;
     let text = format!("{value:#}\n");
     match output {
         Some(path) if path == Path::new("-") => out::print(&text),

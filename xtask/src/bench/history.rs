@@ -26,6 +26,12 @@ const PAGE: usize = 50;
 /// The newest seeded run's moment; fixed, so that the same database comes out each time.
 const UNTIL: i64 = 1_790_000_000_000;
 
+/// Returns the folder of the large history; makes it when it is not there.
+pub(crate) fn folder(folder: &Path, runs: u64) -> Outcome<PathBuf> {
+    let folder = folder.join(format!("history-{runs}"));
+    seeded(&folder, runs).map(|_| folder)
+}
+
 pub(crate) fn measure(programs: &Programs, folder: &Path, runs: u64) -> Outcome<Vec<Figure>> {
     let folder = folder.join(format!("history-{runs}"));
     let store = seeded(&folder, runs)?;
@@ -77,7 +83,17 @@ fn queries(store: &Store) -> Outcome<Vec<Figure>> {
     let of_status = RunFilter { status: Some(RunStatus::Timeout), ..RunFilter::default() };
     let of_client = RunFilter { client: Some("cursor".into()), ..RunFilter::default() };
     let some = store.projects().map_err(|error| error.to_string())?.remove(PROJECTS / 2);
+    let bad = RunFilter {
+        any_status: vec![RunStatus::Failed, RunStatus::Timeout, RunStatus::Interrupted],
+        ..RunFilter::default()
+    };
+    let rows = |filter: &RunFilter| {
+        let page = store.page_runs(filter, None, PAGE)?;
+        store.row_details(&page.rows).map(|rows| rows.len())
+    };
     Ok(vec![
+        timed("history: first page with rows", QUERIES, || rows(&everything))?.aim(1.0),
+        timed("history: first page of three states", QUERIES, || rows(&bad))?.aim(2.0),
         timed("history: first page", QUERIES, || list(&everything, None))?.aim(1.0),
         timed("history: deep page", QUERIES, || list(&everything, Some(&deep)))?.aim(1.0),
         timed("history: one project", QUERIES, || list(&of_project, None))?.aim(1.0),

@@ -8,6 +8,7 @@ mod peer;
 mod samples;
 mod servers;
 mod waiting;
+mod window;
 
 use crate::bench::samples::{print_json, print_table};
 use crate::bench::servers::Programs;
@@ -28,6 +29,9 @@ pub(crate) struct Options {
     /// Only runs that wait, and launchers that write at once
     #[arg(long)]
     waiting: bool,
+    /// Only the window's commands over the large history
+    #[arg(long, conflicts_with_all = ["servers", "agents", "waiting"])]
+    window: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     runs: u64,
@@ -42,19 +46,24 @@ pub(crate) fn run(options: &Options) -> Outcome {
         hello: release.join("examples").join("rmcp_hello"),
         empty: release.join("examples").join("empty"),
     };
+    let folder = shell::target().join("bench");
+    let only = options.servers || options.agents || options.waiting || options.window;
     let mut figures = Vec::new();
-    let everything = !options.agents && !options.servers && !options.waiting;
-    if everything || options.servers {
+    if options.servers || !only {
         figures.extend(servers::measure(&programs)?);
     }
-    if everything || options.agents {
+    if options.agents || !only {
         figures.extend(agents::measure(&programs.launcher)?);
     }
-    if everything || options.waiting {
+    if options.waiting || !only {
         figures.extend(waiting::measure(&programs)?);
     }
-    if everything {
-        figures.extend(history::measure(&programs, &shell::target().join("bench"), options.runs)?);
+    if !only {
+        figures.extend(history::measure(&programs, &folder, options.runs)?);
+    }
+    if options.window || !only {
+        shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code-tests", "--bins"])?;
+        figures.extend(window::measure(&history::folder(&folder, options.runs)?)?);
     }
     if options.json {
         print_json(&figures);

@@ -1,6 +1,6 @@
 //! `flow.exec`: which programs start unasked, and what a person is asked otherwise.
 
-use model::{Form, InteractionKind};
+use model::{Approval, Form, InteractionKind};
 use serde_json::Value;
 
 use super::questions::leave;
@@ -49,7 +49,8 @@ pub(super) fn job(seq: u64, args: &Value, project_folder: &str) -> Result<ExecJo
 
 /// Tells whether a program may start unasked. A pattern is compared with the program and its arguments joined by
 /// single spaces; `*` stands for anything. An argument that itself holds a space or a line break is never covered by
-/// `*` standing for something else: such a call is asked about unless the pattern is `*`.
+/// `*` standing for something else: such a call is asked about unless the pattern is `*`, or a JSON list of texts, which
+/// stands for exactly this program with exactly these arguments.
 pub(super) fn is_allowed(job: &ExecJob, patterns: &[String]) -> bool {
     let odd = job.arguments.iter().any(|one| one.is_empty() || one.contains(char::is_whitespace));
     let mut line = job.program.clone();
@@ -57,7 +58,18 @@ pub(super) fn is_allowed(job: &ExecJob, patterns: &[String]) -> bool {
         line.push(' ');
         line.push_str(argument);
     }
-    patterns.iter().any(|pattern| pattern == "*" || (!odd && matches(pattern, &line)))
+    patterns.iter().any(|pattern| match exact(pattern) {
+        Some(words) => words.split_first().is_some_and(|(first, rest)| *first == job.program && *rest == job.arguments),
+        None => pattern == "*" || (!odd && matches(pattern, &line)),
+    })
+}
+
+/// Reads a pattern that is a JSON list of texts: one command, word by word.
+fn exact(pattern: &str) -> Option<Vec<String>> {
+    if !pattern.starts_with("[\"") {
+        return None;
+    }
+    serde_json::from_str(pattern).ok()
 }
 
 fn matches(pattern: &str, text: &str) -> bool {
@@ -75,8 +87,9 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The question that a program needs: the whole command, its folder, and what is to be known about it.
-pub(super) fn question(job: &ExecJob, started_before: bool) -> (Form, InteractionKind) {
+/// The question that a program needs: the whole command, its folder, and what is to be known about it. `set` names the
+/// environment variables that the call itself sets.
+pub(super) fn question(job: &ExecJob, set: &[String], started_before: bool) -> (Form, InteractionKind) {
     let mut command = serde_json::json!(job.program).to_string();
     for argument in &job.arguments {
         command.push(' ');
@@ -89,7 +102,15 @@ pub(super) fn question(job: &ExecJob, started_before: bool) -> (Form, Interactio
              Approving runs it again.",
         );
     }
-    (leave(format!("Run {}?", job.program), message), InteractionKind::Approval)
+    let mut form = leave(format!("Run {}?", job.program), message);
+    form.approval = Some(Approval {
+        program: job.program.clone(),
+        args: job.arguments.clone(),
+        folder: job.folder.clone(),
+        env: set.to_vec(),
+        may_have_happened: started_before,
+    });
+    (form, InteractionKind::Approval)
 }
 
 /// The question that a request needs which was under way when its process died.
@@ -125,12 +146,20 @@ mod tests {
         // One argument that looks like several is not what the pattern's author saw.
         assert!(!is_allowed(&call("git", &["status --exec=rm x"]), &patterns("git status*")));
         assert!(is_allowed(&call("git", &["commit", "-m", "two words"]), &patterns("*")));
+        // A list is one command, whatever its words hold.
+        let exact = patterns(r#"["git","commit","-m","two * words"]"#);
+        assert!(is_allowed(&call("git", &["commit", "-m", "two * words"]), &exact));
+        assert!(!is_allowed(&call("git", &["commit", "-m", "two more words"]), &exact));
+        assert!(!is_allowed(&call("git", &["commit"]), &exact));
     }
 
     #[test]
     fn the_question_shows_every_argument_as_it_is() {
-        let (form, kind) = question(&call("rm", &["-r", "a b\n"]), false);
+        let (form, kind) = question(&call("rm", &["-r", "a b\n"]), &["MODE".into()], false);
         assert_eq!(kind, InteractionKind::Approval);
         assert!(form.message.expect("a message").contains("\"rm\" \"-r\" \"a b\\n\"\nin /project"));
+        let approval = form.approval.expect("the command as data");
+        assert_eq!((approval.program.as_str(), approval.args.len(), approval.folder.as_str()), ("rm", 2, "/project"));
+        assert_eq!((approval.env, approval.may_have_happened), (vec!["MODE".to_owned()], false));
     }
 }

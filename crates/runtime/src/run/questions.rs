@@ -107,5 +107,5 @@ pub(super) fn leave(title: String, message: String) -> Form {
         pattern: None,
         format: None,
     };
-    Form { title, message: Some(message), fields: vec![approve] }
+    Form { title, message: Some(message), fields: vec![approve], approval: None }
 }

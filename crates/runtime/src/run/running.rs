@@ -402,19 +402,33 @@ impl Running {
                 .into_iter()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect();
+        let set: Vec<String> = job.environment.keys().cloned().collect();
         environment.append(&mut job.environment);
         job.environment = environment;
         let idempotent = call.args.get("idempotent") == Some(&Value::Bool(true));
         let started_before = self.begun.contains(&call.seq) && !idempotent;
-        if !started_before && (exec::is_allowed(&job, &project.allow_exec) || self.begun.contains(&call.seq)) {
+        if !started_before && (self.begun.contains(&call.seq) || self.is_allowed(&job).await) {
             return self.start_program(call, job, None).await;
         }
-        let (form, kind) = exec::question(&job, started_before);
+        let (form, kind) = exec::question(&job, &set, started_before);
         let number = self.ask_leave(call.seq, &form, kind).await?;
         self.nodes.waits(call.own_node, true);
         self.unrecorded = true;
         self.wait_for(Open { number, asker: Asker::Program(call, Box::new(job)), form, kind }).await;
         Ok(())
+    }
+
+    /// Tells whether a program may start unasked: by the command line, or by the project's settings as they are now, so
+    /// that what a person allows from now on holds for servers that run already.
+    async fn is_allowed(&self, job: &ExecJob) -> bool {
+        let project = &self.context.project;
+        if exec::is_allowed(job, &project.allow_exec) {
+            return true;
+        }
+        let Some(id) = project.id.clone() else { return false };
+        let store = self.store.clone();
+        let patterns = blocking(move || store.project(id.as_str()).map(|known| known.allow_exec())).await;
+        patterns.is_ok_and(|patterns| exec::is_allowed(job, &patterns))
     }
 
     /// A request that changes something is in the journal before it is made: after a crash it is not made again unasked.

@@ -4,6 +4,7 @@
 //! half of that are kept; what was between is counted. A secret is masked also where two pieces of a stream meet in it.
 
 mod chunk;
+mod find;
 
 use std::fmt::Write as _;
 
@@ -14,6 +15,9 @@ use crate::database::Outcome;
 use crate::runs::{Lease, PART_LOGS, State, find, grow, held, index, note, searchable};
 use crate::{Durability, MaskStream, Result, Store};
 use chunk::{Chunk, chunks, entries};
+
+pub use find::LogHits;
+pub(crate) use find::texts_of_part;
 
 /// One of a program's two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -336,6 +340,11 @@ pub(crate) fn index_end(connection: &Connection, run: i64) -> Outcome<()> {
     }
     totals.indexed_until = totals.entries;
     totals.write(connection, run)
+}
+
+/// Returns how many entries a log has, those that were left out included.
+pub(crate) fn entries_of(connection: &Connection, run: i64) -> Outcome<u64> {
+    Ok(u64::try_from(Totals::read(connection, run)?.entries).unwrap_or(0))
 }
 
 /// Returns all text of a stream, with a line where some was left out.

@@ -1,7 +1,11 @@
 //! Runs: making them, moving them between their states, finding and showing them.
 
+mod count;
 pub(crate) mod create;
+mod found;
 mod list;
+mod page;
+mod rows;
 mod search;
 mod shape;
 mod show;
@@ -13,13 +17,25 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use crate::database::{Fault, Outcome};
 use crate::{Owner, StoreError};
 
+pub use count::Counted;
+#[cfg(test)]
+pub(crate) use count::{UNENDED, between_sql};
 pub use create::{FirstStatus, NewRun, RunProject};
+#[cfg(test)]
+pub(crate) use found::PART_OF;
+pub use found::{Found, FoundPart};
 pub use list::RunFilter;
 #[cfg(test)]
 pub(crate) use list::list_sql;
+pub use page::{NoPlace, RunEntry, RunPage, RunPlace};
+#[cfg(test)]
+pub(crate) use page::{count_sql, page_sql};
+#[cfg(test)]
+pub(crate) use rows::AT_NODE;
+pub use rows::RowDetails;
 #[cfg(test)]
 pub(crate) use search::{SEEK, WALK, search_sql};
-pub use show::{RunRecord, Stage};
+pub use show::{RunRecord, RunSizes, Stage};
 #[cfg(test)]
 pub(crate) use state::UNFINISHED;
 pub use state::{CancelOutcome, Finish, Signals, Taken};

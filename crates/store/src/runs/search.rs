@@ -15,25 +15,36 @@ use crate::{Result, Store};
 
 /// Hits in the index that a search of one word looks at: a run whose log says the word in every line must not hide
 /// the others for long.
-const HITS: usize = 200_000;
-/// Runs that a search of several words looks at.
-const CANDIDATES: usize = 20_000;
+pub(crate) const HITS: usize = 200_000;
+/// Runs that a search of several words looks at, as a share of the hits: each costs more.
+const HITS_PER_CANDIDATE: usize = 10;
 
-/// Writes the query of a search for one word. `before` is the key of the last run of the page before.
+/// What a search found, and where it stopped.
+#[derive(Debug, Default)]
+pub(crate) struct Hits {
+    /// The runs with their keys, newest first.
+    pub(crate) runs: Vec<(i64, RunSummary)>,
+    /// The key before which there may be more.
+    pub(crate) more: Option<i64>,
+    /// Whether it stopped because enough was looked at, not because enough was found.
+    pub(crate) tired: bool,
+}
+
+/// Writes the query of a search for one word; its last column tells whether the run is one that the filter wants.
+/// `before` is the key of the last run of the page before.
 pub(crate) fn search_sql(query: &str, filter: &RunFilter, before: Option<i64>) -> (String, Vec<Sql>) {
     let mut values = vec![Sql::Text(query.to_owned())];
-    let mut sql = format!(
-        "SELECT {SUMMARY} FROM run_text CROSS JOIN runs ON runs.key = run_text.rowid / {PARTS} \
-         WHERE run_text MATCH ?1"
-    );
+    let mut place = "";
     if let Some(before) = before {
-        sql.push_str(" AND run_text.rowid < ?2");
+        place = " AND run_text.rowid < ?2";
         values.push(Sql::Integer(before.saturating_mul(PARTS)));
     }
     let (conditions, more) = filter.conditions(values.len() + 1);
-    sql.push_str(&conditions);
     values.extend(more);
-    sql.push_str(" ORDER BY run_text.rowid DESC");
+    let sql = format!(
+        "SELECT {SUMMARY}, true{conditions} FROM run_text CROSS JOIN runs ON runs.key = run_text.rowid / {PARTS} \
+         WHERE run_text MATCH ?1{place} ORDER BY run_text.rowid DESC"
+    );
     (sql, values)
 }
 
@@ -129,24 +140,30 @@ fn one_word(
     filter: &RunFilter,
     before: Option<i64>,
     limit: usize,
-) -> Outcome<Vec<RunSummary>> {
+    patience: usize,
+) -> Outcome<Hits> {
     let (sql, values) = search_sql(word, filter, before);
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(rusqlite::params_from_iter(values))?;
-    let (mut runs, mut last, mut hits) = (Vec::new(), None, 0);
-    while runs.len() < limit
-        && hits < HITS
-        && let Some(row) = rows.next()?
-    {
+    let (mut found, mut last, mut hits) = (Hits::default(), None, 0);
+    while found.runs.len() < limit {
+        if hits == patience {
+            found.tired = true;
+            break;
+        }
+        let Some(row) = rows.next()? else { return Ok(found) };
         hits += 1;
         let key: i64 = row.get(SUMMARY_KEY)?;
         // A run is found once for each of its texts, one after the other.
         if last != Some(key) {
             last = Some(key);
-            runs.push(summary(row)?);
+            if row.get::<_, Option<bool>>(SUMMARY_KEY + 1)? == Some(true) {
+                found.runs.push((key, summary(row)?));
+            }
         }
     }
-    Ok(runs)
+    found.more = last;
+    Ok(found)
 }
 
 /// Searches for `whole` words and, if given, one that begins with `begins`.
@@ -157,7 +174,8 @@ fn several_words(
     filter: &RunFilter,
     before: Option<i64>,
     limit: usize,
-) -> Outcome<Vec<RunSummary>> {
+    patience: usize,
+) -> Outcome<Hits> {
     // The largest key whose row ids can be counted.
     let mut key = before.map_or(i64::MAX / PARTS - 2, |before| before - 1);
     let mut walk_statement = connection.prepare_cached(WALK)?;
@@ -172,27 +190,50 @@ fn several_words(
     let mut fetch =
         connection.prepare_cached(&format!("SELECT {SUMMARY} FROM runs WHERE runs.key = ?1{conditions}"))?;
     let mut whole: Vec<Jump<'_>> = whole.iter().map(|word| Jump::new(word)).collect();
-    let mut runs = Vec::new();
-    for _ in 0..CANDIDATES {
-        let Some(found) = seek_all(connection, &mut whole, key)? else { break };
+    let mut hits = Hits::default();
+    for _ in 0..(patience / HITS_PER_CANDIDATE).max(1) {
+        let Some(found) = seek_all(connection, &mut whole, key)? else { return Ok(hits) };
         let met = match &mut walk {
             Some(walk) => walk.seek(found)?,
             None => Some(found),
         };
-        let Some(met) = met else { break };
+        let Some(met) = met else { return Ok(hits) };
         if met < found {
             key = met;
             continue;
         }
         let all = std::iter::once(Sql::Integer(found)).chain(values.iter().cloned());
         let run = fetch.query_row(rusqlite::params_from_iter(all), |row| Ok(summary(row))).optional()?;
-        runs.extend(run.transpose()?);
-        if runs.len() >= limit {
-            break;
+        hits.runs.extend(run.transpose()?.map(|run| (found, run)));
+        if hits.runs.len() >= limit {
+            hits.more = Some(found);
+            return Ok(hits);
         }
         key = found - 1;
     }
-    Ok(runs)
+    hits.more = Some(key + 1);
+    hits.tired = true;
+    Ok(hits)
+}
+
+/// Searches for texts with all words, the last of which may be a beginning.
+pub(crate) fn search(
+    connection: &Connection,
+    words: &[String],
+    filter: &RunFilter,
+    before: Option<i64>,
+    limit: usize,
+    patience: usize,
+) -> Outcome<Hits> {
+    let Some((last, others)) = words.split_last() else { return Ok(Hits::default()) };
+    let whole = Jump::new(last).seek(connection, i64::MAX / PARTS - 2)?.is_some();
+    let begins = format!("{last}*");
+    match (others, whole) {
+        ([], true) => one_word(connection, last, filter, before, limit, patience),
+        ([], false) => one_word(connection, &begins, filter, before, limit, patience),
+        (_, true) => several_words(connection, words, None, filter, before, limit, patience),
+        (_, false) => several_words(connection, others, Some(&begins), filter, before, limit, patience),
+    }
 }
 
 impl Store {
@@ -210,18 +251,11 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<RunSummary>> {
         let words = words(text);
-        let Some((last, others)) = words.split_last() else { return Ok(Vec::new()) };
         let limit = limit.min(PAGE);
         self.database.read_together(|connection| {
             let before = before.map(|run| place(connection, run)).transpose()?.map(|(_, key)| key);
-            let whole = Jump::new(last).seek(connection, i64::MAX / PARTS - 2)?.is_some();
-            let begins = format!("{last}*");
-            match (others, whole) {
-                ([], true) => one_word(connection, last, filter, before, limit),
-                ([], false) => one_word(connection, &begins, filter, before, limit),
-                (_, true) => several_words(connection, &words, None, filter, before, limit),
-                (_, false) => several_words(connection, others, Some(&begins), filter, before, limit),
-            }
+            let hits = search(connection, &words, filter, before, limit, HITS)?;
+            Ok(hits.runs.into_iter().map(|(_, run)| run).collect())
         })
     }
 }

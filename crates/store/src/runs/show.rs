@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    CancelReason, ClientInfo, CreatedFile, LaunchOptions, Node, Report, RunError, RunId, RunStatus, TimestampMs,
+    CancelReason, ClientInfo, CreatedFile, LaunchOptions, Node, NodeKind, Report, RunError, RunId, RunStatus,
+    TimestampMs,
 };
 use rusqlite::Connection;
 use serde_json::Value;
@@ -78,7 +79,7 @@ impl RunRecord {
     }
 }
 
-fn stages(connection: &Connection, key: i64) -> Outcome<Vec<Stage>> {
+pub(crate) fn stages(connection: &Connection, key: i64) -> Outcome<Vec<Stage>> {
     let mut statement = connection.prepare_cached("SELECT status, at FROM stages WHERE run = ?1 ORDER BY n")?;
     let mut rows = statement.query([key])?;
     let mut stages = Vec::new();
@@ -119,7 +120,59 @@ fn children(connection: &Connection, run: &RunId) -> Outcome<Vec<RunId>> {
     Ok(children)
 }
 
+/// How much of a run there is to show beside its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunSizes {
+    /// Entries of its log.
+    pub log_entries: u64,
+    /// Bytes of its output as compact JSON.
+    pub output_bytes: u64,
+}
+
 impl Store {
+    /// Returns how much of a run there is to show.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::StoreError::NoSuchRun`].
+    pub fn run_sizes(&self, run: &RunId) -> Result<RunSizes> {
+        self.database.read_together(|connection| {
+            let key = find(connection, run)?.key;
+            let output = get(connection, key, OUTPUT, None)?;
+            Ok(RunSizes {
+                log_entries: logs::entries_of(connection, key)?,
+                output_bytes: output.map_or(0, |text| text.len() as u64),
+            })
+        })
+    }
+
+    /// Returns a run with all its texts and its code, as it is exported.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::StoreError::NoSuchRun`].
+    pub fn export(&self, run: &RunId) -> Result<Value> {
+        let record = self.show(run)?;
+        let (stdout, stderr) = (self.log_text(run, LogStream::Stdout)?, self.log_text(run, LogStream::Stderr)?);
+        let sources: Vec<Value> = self
+            .sources(run)?
+            .into_iter()
+            .map(|source| serde_json::json!({ "path": source.path, "text": source.text }))
+            .collect();
+        let mut exported = serde_json::json!({
+            "format": "workflow-code-run",
+            "version": 1,
+            "run": record.to_json(&stdout, &stderr),
+            "sources": sources,
+        });
+        let RunSummary { entrypoint_title, status, .. } = &record.summary;
+        if record.report.nodes.iter().any(|node| node.kind == NodeKind::Agent) {
+            let agents = model::member_records(run, entrypoint_title, *status, &record.report.nodes);
+            exported["agentRecords"] = serde_json::json!(agents);
+        }
+        Ok(exported)
+    }
+
     /// Returns everything that is recorded of a run but its logs (see [`Store::log_text`] and [`Store::log_page`]).
     ///
     /// # Errors

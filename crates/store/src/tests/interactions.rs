@@ -15,7 +15,7 @@ fn field(name: &str, kind: ParamType) -> Param {
 pub(crate) fn question(kind: ParamType) -> NewQuestion {
     NewQuestion {
         seq: Some(3),
-        form: Form { title: "Tone".into(), message: None, fields: vec![field("tone", kind)] },
+        form: Form { title: "Tone".into(), message: None, fields: vec![field("tone", kind)], approval: None },
         kind: InteractionKind::Form,
         child: None,
         expires_at: None,

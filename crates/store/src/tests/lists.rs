@@ -7,9 +7,9 @@ use serde_json::json;
 use super::runs::ends;
 use super::{Fixture, START, new_run, run};
 use crate::interactions::{EXPIRED, open_sql};
-use crate::runs::{SEEK, WALK, list_sql, search_sql};
+use crate::runs::{AT_NODE, PART_OF, SEEK, UNENDED, WALK, between_sql, count_sql, list_sql, page_sql, search_sql};
 use crate::schema::DATA;
-use crate::{LogStream, NewRun, RunFilter, Seeding, Store, data, registry, retention, seed_runs};
+use crate::{LogStream, NewRun, RunFilter, RunPlace, Seeding, Store, data, registry, retention, seed_runs};
 
 fn every_filter() -> Vec<RunFilter> {
     let mut filters = vec![RunFilter::default()];
@@ -27,6 +27,17 @@ fn every_filter() -> Vec<RunFilter> {
     with(&mut filters, &|filter| filter.parent = "20260101-abcd".parse().ok());
     with(&mut filters, &|filter| filter.since = Some(START - 500_000));
     with(&mut filters, &|filter| filter.until = Some(START - 100_000));
+    filters
+}
+
+/// The same, each with what only pages know.
+fn every_page() -> Vec<RunFilter> {
+    let mut filters = every_filter();
+    for filter in every_filter() {
+        filters.push(RunFilter { longer_than: Some(20_000), shorter_than: Some(40_000), ..filter.clone() });
+        filters.push(RunFilter { pinned: Some(true), ..filter.clone() });
+        filters.push(RunFilter { pinned: Some(false), ..filter });
+    }
     filters
 }
 
@@ -55,6 +66,12 @@ fn check(store: &Store, sql: &str, values: &[Sql]) {
             || step.contains("SUBQUERY")
             // A whole index, in its order, until the page is full.
             || step == "SCAN runs USING INDEX runs_by_time"
+            || step == "SCAN runs USING INDEX runs_by_pinned"
+            || step == "SCAN runs USING COVERING INDEX runs_by_pinned"
+            // What a counting query counts, a bounded number of entries of an index.
+            || step.starts_with("CO-ROUTINE")
+            || step.starts_with("SCAN (subquery")
+            || step == "SCAN runs USING COVERING INDEX runs_by_time"
             || step == "SCAN projects USING INDEX projects_listed";
         assert!(walks && !step.contains("TEMP B-TREE"), "{sql}\n{plan:#?}");
     }
@@ -74,6 +91,23 @@ fn every_list_goes_along_an_index() {
             check(store, &sql, &values);
         }
     }
+    for filter in every_page() {
+        for after in [None, Some(RunPlace { at: START, key: 5 })] {
+            let (sql, values) = page_sql(&filter, after);
+            check(store, &sql, &values);
+        }
+        if filter.is_covered() {
+            let (sql, values) = count_sql(&filter);
+            check(store, &sql, &values);
+        }
+        for failed in [false, true] {
+            let (sql, values) = between_sql(&RunFilter { since: Some(START), ..filter.clone() }, failed);
+            check(store, &sql, &values);
+        }
+    }
+    check(store, UNENDED, &[]);
+    check(store, AT_NODE, &[number(1)]);
+    check(store, PART_OF, &[text("invoice"), number(9), number(10)]);
     check(store, SEEK, &[text("invoice"), number(9), number(4)]);
     check(store, WALK, &[text("inv*"), number(9)]);
     check(store, registry::LIST, &[]);
@@ -124,6 +158,202 @@ fn pages_hold_what_a_filter_says_and_meet() {
         some += usize::from(!expected.is_empty());
     }
     assert!(some > 50, "the filters find something");
+}
+
+#[test]
+fn a_page_of_several_states_holds_what_one_look_at_all_would() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    seed_runs(store, Seeding { runs: 2_000, projects: 5, until: START }).unwrap();
+    let all = store.list_runs(&RunFilter::default(), None, 10_000).unwrap();
+    for run in all.iter().step_by(97) {
+        store.pin(&run.run_id, true).unwrap();
+    }
+    let all = store.list_runs(&RunFilter::default(), None, 10_000).unwrap();
+    let states = [RunStatus::Failed, RunStatus::Timeout, RunStatus::Interrupted];
+    let mut found = 0;
+    for base in every_page().into_iter().filter(|filter| filter.status.is_none() && filter.parent.is_none()) {
+        let filter = RunFilter { any_status: states.to_vec(), ..base };
+        let expected: Vec<_> = all
+            .iter()
+            .filter(|run| states.contains(&run.status))
+            .filter(|run| filter.project.as_ref().is_none_or(|project| *project == run.project))
+            .filter(|run| filter.entrypoint.as_ref().is_none_or(|id| *id == run.entrypoint_id))
+            .filter(|run| filter.origin.is_none_or(|origin| origin == run.origin))
+            .filter(|run| filter.client.is_none() || filter.client == run.client)
+            .filter(|run| filter.since.is_none_or(|since| run.created_at >= since))
+            .filter(|run| filter.until.is_none_or(|until| run.created_at < until))
+            .filter(|run| filter.longer_than.is_none_or(|most| run.duration_ms().is_some_and(|took| took > most)))
+            .filter(|run| filter.shorter_than.is_none_or(|most| run.duration_ms().is_some_and(|took| took < most)))
+            .filter(|run| filter.pinned.is_none_or(|pinned| pinned == run.pinned))
+            .map(|run| run.run_id.clone())
+            .collect();
+        let (mut paged, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.page_runs(&filter, after, 7).unwrap();
+            assert!(page.complete && page.rows.len() <= 7);
+            paged.extend(page.rows.iter().map(|row| row.summary.run_id.clone()));
+            let Some(next) = page.next else { break };
+            assert_eq!(next.to_string().parse(), Ok(next));
+            after = Some(next);
+        }
+        assert_eq!(paged, expected, "{filter:?}");
+        if let Some(count) = store.count_runs(&filter).unwrap() {
+            assert_eq!(count, expected.len() as u64, "{filter:?}");
+        }
+        found += usize::from(!expected.is_empty());
+    }
+    assert!(found > 30, "the filters find something");
+    assert_eq!(store.count_runs(&RunFilter::default()).unwrap(), Some(2_000));
+    assert_eq!("x.y".parse::<RunPlace>(), Err(crate::NoPlace));
+}
+
+#[test]
+fn a_page_gives_up_in_time_and_goes_on_from_there() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    seed_runs(store, Seeding { runs: 45_000, projects: 5, until: START }).unwrap();
+    // Only the oldest run took so long.
+    let oldest = store.list_runs(&RunFilter::default(), None, 10_000).unwrap();
+    assert_eq!(oldest.len(), 10_000);
+    fixture.raw().execute("UPDATE runs SET finished_at = created_at + 9000000 WHERE key = 1", []).unwrap();
+    let filter = RunFilter { longer_than: Some(8_000_000), ..RunFilter::default() };
+    let (mut pages, mut after, mut rows) = (0, None, 0);
+    loop {
+        let page = store.page_runs(&filter, after, 50).unwrap();
+        pages += 1;
+        rows += page.rows.len();
+        assert_eq!(page.complete, page.next.is_none());
+        let Some(next) = page.next else { break };
+        after = Some(next);
+    }
+    assert_eq!((pages, rows), (3, 1));
+}
+
+#[test]
+fn days_are_counted_with_and_without_an_index_for_all_of_it() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    seed_runs(store, Seeding { runs: 3_000, projects: 5, until: START }).unwrap();
+    let moments = [START - 3_000_000, START - 2_000_000, START - 1_000_000, START];
+    let all = store.list_runs(&RunFilter::default(), None, 10_000).unwrap();
+    for filter in every_page().into_iter().filter(|filter| filter.parent.is_none()) {
+        let counted = store.count_between(&filter, &moments).unwrap();
+        let mut expected = [(0, 0); 3];
+        let mut after = None;
+        loop {
+            let page = store.page_runs(&filter, after, 1_000).unwrap();
+            for run in page.rows.iter().map(|row| &row.summary) {
+                let day = moments.partition_point(|moment| *moment <= run.created_at);
+                if let Some(day) = day.checked_sub(1).and_then(|day| expected.get_mut(day)) {
+                    day.0 += 1;
+                    day.1 += u64::from(matches!(run.status, RunStatus::Failed | RunStatus::Timeout));
+                }
+            }
+            let Some(next) = page.next else { break };
+            after = Some(next);
+        }
+        let counted: Vec<(u64, u64)> = counted.iter().map(|one| (one.runs, one.failed)).collect();
+        assert_eq!(counted, expected, "{filter:?}");
+    }
+    assert_eq!(all.len(), 3_000);
+}
+
+#[test]
+fn a_search_by_pages_says_where_the_words_are() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let lease = store.create_run(&new_run(super::alive(), json!({ "text": "如何运行项目" }))).unwrap();
+    let mut log = store.log_writer(&lease);
+    for n in 0..5_000 {
+        log.push(LogStream::Stdout, START, &format!("line {n} with some more words to fill the chunk\n"));
+    }
+    log.push(LogStream::Stderr, START, "at last the Flugzeug landed\n");
+    log.finish().unwrap();
+    store.finish(&lease, ends(RunStatus::Success, Some(json!({ "said": "antwort" })))).unwrap();
+    for (text, part, shown) in [
+        ("运行", crate::FoundPart::Input, "运行"),
+        ("antwort", crate::FoundPart::Output, "antwort"),
+        ("flugzeug", crate::FoundPart::Log, "Flugzeug"),
+        ("flugz", crate::FoundPart::Log, "Flugz"),
+        ("4999", crate::FoundPart::Log, "4999"),
+        ("main", crate::FoundPart::Entrypoint, "Main"),
+        (&lease.run().as_str()[9..], crate::FoundPart::Id, &lease.run().as_str()[9..]),
+    ] {
+        let page = store.page_search(text, &RunFilter::default(), None, 10).unwrap();
+        assert_eq!((page.rows.len(), page.complete, page.next), (1, true, None), "{text}");
+        let found = store.where_found(&page.rows, text).unwrap().remove(0).unwrap();
+        let units: Vec<u16> = found.text.encode_utf16().collect();
+        let hit = String::from_utf16(&units[found.start..found.start + found.length]).unwrap();
+        assert_eq!((found.part, hit.as_str()), (part, shown), "{text}");
+    }
+    let hits = store.find_in_log(lease.run(), "LINE 499", None, 3).unwrap();
+    assert_eq!((hits.positions, hits.total), (vec![499, 4990, 4991], 11));
+    let hits = store.find_in_log(lease.run(), "flugzeug (", Some(LogStream::Stderr), 3).unwrap();
+    assert_eq!(hits.total, 0, "no pattern, a text");
+    assert_eq!(store.find_in_log(lease.run(), "FLUGZEUG", Some(LogStream::Stdout), 3).unwrap().total, 0);
+    let sizes = store.run_sizes(lease.run()).unwrap();
+    assert_eq!((sizes.log_entries, sizes.output_bytes), (5_001, r#"{"said":"antwort"}"#.len() as u64));
+}
+
+#[test]
+fn rows_have_their_stages_what_they_are_at_and_why_they_failed() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let failed = store.create_run(&run()).unwrap();
+    let mut end = ends(RunStatus::Failed, None);
+    end.report.error = Some(::model::RunError::new(::model::ErrorCode::ScriptError, "first line\nsecond"));
+    store.finish(&failed, end).unwrap();
+    let running = store.create_run(&run()).unwrap();
+    let node = |id, title: &str, status| ::model::Node {
+        id,
+        parent: None,
+        kind: ::model::NodeKind::Step,
+        title: title.into(),
+        status,
+        started_at: Some(START),
+        finished_at: None,
+        detail: None,
+    };
+    let nodes = [node(1, "First", ::model::NodeStatus::Success), node(2, "Second", ::model::NodeStatus::Running)];
+    store.upsert_nodes(&running, &nodes).unwrap();
+    let ids = [failed.run().clone(), "20200101-zzzzz".parse().unwrap(), running.run().clone()];
+    let entries = store.entries(&ids).unwrap();
+    assert_eq!(entries.len(), 2);
+    let details = store.row_details(&entries).unwrap();
+    assert_eq!(details[0].error.as_deref(), Some("first line"));
+    assert_eq!(details[0].stages.last().map(|stage| stage.status), Some(RunStatus::Failed));
+    assert_eq!((details[1].at_node.as_deref(), details[1].nodes), (Some("Second"), (1, 2)));
+    assert_eq!(store.unended().unwrap(), [("proj1".to_owned(), RunStatus::Running)]);
+}
+
+#[test]
+fn one_run_is_deleted_unless_somebody_has_it() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let running = store.create_run(&run()).unwrap();
+    let ended = store.create_run(&run()).unwrap();
+    store.finish(&ended, ends(RunStatus::Success, None)).unwrap();
+    store.pin(ended.run(), true).unwrap();
+    assert!(matches!(store.delete_run(running.run()), Err(crate::StoreError::Running { .. })));
+    store.delete_run(ended.run()).unwrap();
+    assert!(matches!(store.delete_run(ended.run()), Err(crate::StoreError::NoSuchRun { .. })));
+    assert_eq!(store.usage_of_all().unwrap().first().map(|(_, runs, _)| *runs), Some(1));
+}
+
+#[test]
+fn settings_of_the_window_are_kept_and_told_of() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let before = store.last_change().unwrap();
+    let set = |name: &str, value| store.set_app_settings(&[(name.to_owned(), value)]).unwrap();
+    set("theme", Some(json!("dark")));
+    set("textSize", Some(json!(125)));
+    let all = set("theme", None);
+    assert_eq!(serde_json::Value::Object(all), json!({ "textSize": 125 }));
+    assert_eq!(fixture.another().app_settings().unwrap().len(), 1);
+    let told = store.changes_since(before, 10).unwrap();
+    assert_eq!(told.items.iter().map(|change| change.what.as_str()).collect::<Vec<_>>(), ["settings"; 3]);
 }
 
 #[test]

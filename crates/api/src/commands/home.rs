@@ -1,0 +1,100 @@
+//! What the window begins with, and what has changed.
+
+use model::{Clock, RunId, RunStatus, SystemClock};
+use store::{RunFilter, StoreError};
+
+use crate::rows::{call_open_until, question, rows};
+use crate::wire::Nothing;
+use crate::wire::home::{AppInfo, Home, StoreChanged, Today, WaitingRow};
+use crate::wire::settings::Since;
+use crate::{Answer, Api, coalesce};
+
+/// Rows of each part.
+const WAITING: usize = 100;
+const RUNNING: usize = 50;
+const RECENT: usize = 20;
+/// Changes that are read at once; of more, everything may have changed.
+const CHANGES: usize = 10_000;
+
+pub(super) fn app_info(api: &Api, _: Nothing) -> Answer<AppInfo> {
+    let facts = api.host.facts();
+    let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    Ok(AppInfo {
+        version: facts.version,
+        profile: facts.profile,
+        data_dir: path(&facts.data_dir),
+        database: path(api.store.path()),
+        platform: std::env::consts::OS.to_owned(),
+        locale: facts.locale,
+        executable: path(&facts.executable),
+        settings: api.settings()?,
+        profiles: facts.profiles,
+        seq: seq(api)?,
+    })
+}
+
+/// The end of the change feed; 0 where nothing was ever recorded.
+fn seq(api: &Api) -> Answer<i64> {
+    match api.store.last_change() {
+        Err(StoreError::Missing { .. }) => Ok(0),
+        last => Ok(last?),
+    }
+}
+
+pub(super) fn home(api: &Api, _: Nothing) -> Answer<Home> {
+    // First, so that what changes meanwhile is read again.
+    let seq = seq(api)?;
+    let store = &api.store;
+    let now = SystemClock.now();
+    let mut open = store.open_questions(WAITING)?;
+    // A run with several questions is one row, with the first.
+    open.dedup_by(|later, first| later.run.run_id == first.run.run_id);
+    let ids: Vec<RunId> = open.iter().map(|open| open.run.run_id.clone()).collect();
+    let mut waiting = Vec::new();
+    for row in rows(store, &store.entries(&ids)?)? {
+        if let Some(open) = open.iter().find(|open| open.run.run_id.as_str() == row.run_id) {
+            let call_open_until = store.show(&open.run.run_id).ok().and_then(|run| call_open_until(&run, now));
+            waiting.push(WaitingRow { run: row, question: question(&open.question), call_open_until });
+        }
+    }
+    let list = |any_status: &[RunStatus], limit| {
+        let filter = RunFilter { any_status: any_status.to_vec(), ..RunFilter::default() };
+        rows(store, &store.page_runs(&filter, None, limit)?.rows)
+    };
+    let unended = store.unended()?;
+    let count = |states: &[RunStatus]| unended.iter().filter(|(_, status)| states.contains(status)).count() as u64;
+    let (since, until) = super::runs::today();
+    let today = store.count_between(&RunFilter::default(), &[since, until])?.first().copied().unwrap_or_default();
+    Ok(Home {
+        waiting,
+        running: list(&[RunStatus::Running, RunStatus::Queued], RUNNING)?,
+        recent: list(
+            &[RunStatus::Success, RunStatus::Failed, RunStatus::Timeout, RunStatus::Cancelled, RunStatus::Interrupted],
+            RECENT,
+        )?,
+        today: Today {
+            runs: today.runs,
+            failed: today.failed,
+            waiting: count(&[RunStatus::WaitingForInput]),
+            running: count(&[RunStatus::Running, RunStatus::Queued]),
+        },
+        projects: super::projects::folders(store)?.len() as u64,
+        seq,
+    })
+}
+
+pub(super) fn changes_since(api: &Api, since: Since) -> Answer<StoreChanged> {
+    let last = seq(api)?;
+    // Never read before, or the database is another one.
+    if since.seq <= 0 && last > 0 || since.seq > last {
+        return Ok(StoreChanged { seq: last, all: true, ..StoreChanged::default() });
+    }
+    let changes = match api.store.changes_since(since.seq, CHANGES) {
+        Err(StoreError::Missing { .. }) => return Ok(StoreChanged::default()),
+        changes => changes?,
+    };
+    if changes.items.len() >= CHANGES {
+        return Ok(StoreChanged { seq: last, all: true, ..StoreChanged::default() });
+    }
+    Ok(coalesce(&changes))
+}

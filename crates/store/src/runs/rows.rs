@@ -1,0 +1,65 @@
+//! What a window's lists show of a run beside its summary: the stretches of its life, what it is at, why it failed.
+
+use model::RunStatus;
+use rusqlite::{Connection, OptionalExtension as _};
+
+use crate::body::{get, parse};
+use crate::database::Outcome;
+use crate::runs::create::ERROR;
+use crate::runs::show::stages;
+use crate::runs::{RunEntry, Stage};
+use crate::{Result, Store};
+
+/// Characters of an error that a row shows.
+const ERROR_CHARACTERS: usize = 300;
+
+/// What a row shows beside the summary.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RowDetails {
+    /// The states it was in.
+    pub stages: Vec<Stage>,
+    /// The title of the node it is at, for a run that has not ended.
+    pub at_node: Option<String>,
+    /// How many of its nodes are done, and how many there are by now. For a run that has not ended.
+    pub nodes: (u64, u64),
+    /// The first line of its error.
+    pub error: Option<String>,
+}
+
+/// Finds what a run is at: the last node that runs, or waits.
+pub(crate) const AT_NODE: &str = "SELECT title FROM nodes WHERE run = ?1 AND status IN ('running', 'waiting_for_input') \
+     ORDER BY id DESC LIMIT 1";
+const NODES: &str = "SELECT count(*), coalesce(sum(status IN ('success', 'failed', 'cancelled', 'skipped')), 0) FROM nodes WHERE run = ?1";
+
+fn details(connection: &Connection, entry: &RunEntry) -> Outcome<RowDetails> {
+    let key = entry.place.key;
+    let mut found = RowDetails { stages: stages(connection, key)?, ..RowDetails::default() };
+    match entry.summary.status {
+        RunStatus::Running | RunStatus::WaitingForInput | RunStatus::Interrupted => {
+            found.at_node = connection.prepare_cached(AT_NODE)?.query_row([key], |row| row.get(0)).optional()?;
+            let (all, done): (i64, i64) =
+                connection.prepare_cached(NODES)?.query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            found.nodes = (u64::try_from(done).unwrap_or(0), u64::try_from(all).unwrap_or(0));
+        }
+        RunStatus::Failed | RunStatus::Timeout => {
+            if let Some(text) = get(connection, key, ERROR, None)? {
+                let error: model::RunError = parse(&text, "error")?;
+                let line = error.message.lines().next().unwrap_or_default();
+                found.error = Some(line.chars().take(ERROR_CHARACTERS).collect());
+            }
+        }
+        RunStatus::Queued | RunStatus::Success | RunStatus::Cancelled => {}
+    }
+    Ok(found)
+}
+
+impl Store {
+    /// Returns what rows show of these runs, in their order. Runs that are gone by now have nothing.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be read.
+    pub fn row_details(&self, entries: &[RunEntry]) -> Result<Vec<RowDetails>> {
+        self.database.read_together(|connection| entries.iter().map(|entry| details(connection, entry)).collect())
+    }
+}

@@ -1,0 +1,95 @@
+//! What clients start, and the sample project.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use api::{Answer, ApiError, ApiErrorCode};
+use clients::Launch;
+use model::IdSource;
+use serde_json::Value;
+use store::{Project, ProjectKind};
+
+use super::error;
+use crate::{env_vars, profile};
+
+/// The sample project's files.
+const SAMPLE: [(&str, &str); 3] = [
+    ("package.json", include_str!("../../../assets/sample/package.json")),
+    ("greet.workflow.ts", include_str!("../../../assets/sample/greet.workflow.ts")),
+    ("count_words.py", include_str!("../../../assets/sample/count_words.py")),
+];
+
+/// Where it is written, below the home folder.
+const SAMPLE_FOLDER: &str = "workflow-code-sample";
+
+/// The path that clients keep: of an image that is mounted elsewhere at each start, the image itself.
+pub(super) fn executable(front_door: &Path) -> PathBuf {
+    env_vars::get("APPIMAGE").map_or_else(|| front_door.to_owned(), PathBuf::from)
+}
+
+/// What clients start for a project: by id what the registry serves, a board by its folder.
+pub(super) fn launch(project: &Project, executable: &Path, profile: &str) -> Answer<Launch> {
+    let executable = executable.to_str().ok_or_else(|| {
+        ApiError::new(
+            ApiErrorCode::Unsupported,
+            format!("the path of the executable `{}` is no text", executable.display()),
+        )
+        .hinted("clients' files hold text only: move the executable")
+    })?;
+    if executable.contains("/AppTranslocation/") || executable.starts_with("/Volumes/") {
+        return Err(ApiError::new(
+            ApiErrorCode::Unsupported,
+            "the app runs from a place that is gone after this start",
+        )
+        .hinted("move the app to Applications first"));
+    }
+    let (key, args) = match (project.kind, &project.uuid) {
+        (ProjectKind::Board, _) => {
+            let folder = project.path.to_string_lossy().into_owned();
+            (format!("board-{}", project.id), vec!["workfile-mcp".to_owned(), "--root".to_owned(), folder])
+        }
+        (_, uuid) => {
+            let mut args = vec!["--workflow-mcp".to_owned(), project.id.to_string()];
+            if profile != "default" {
+                args.extend(["--profile".to_owned(), profile.to_owned()]);
+            }
+            let key = match uuid {
+                Some(uuid) => clients::default_key(uuid),
+                None => format!("{}-{}", project.kind.as_str(), project.id),
+            };
+            (key, args)
+        }
+    };
+    Ok(Launch::new(key, executable, args)?)
+}
+
+/// Writes the sample project with an id of its own, if it is not there.
+pub(super) fn sample(ids: &dyn IdSource) -> Answer<PathBuf> {
+    let home = profile::workflow_home().map_err(|failure| error(failure, ApiErrorCode::Internal))?;
+    let folder = home.parent().unwrap_or(&home).join(SAMPLE_FOLDER);
+    if folder.join("package.json").is_file() {
+        return Ok(folder);
+    }
+    let failed = |path: &Path| {
+        let what = format!("`{}` could not be written", path.display());
+        move |error: std::io::Error| ApiError::io(&what, &error)
+    };
+    fs::create_dir_all(&folder).map_err(failed(&folder))?;
+    // package.json last: a folder without it is written again.
+    for (name, text) in SAMPLE.iter().rev() {
+        let path = folder.join(name);
+        let text = if *name == "package.json" { with_own_id(text, ids)? } else { (*text).to_owned() };
+        fs::write(&path, text).map_err(failed(&path))?;
+    }
+    Ok(folder)
+}
+
+/// Two people's samples, or two profiles', are two projects.
+fn with_own_id(package: &str, ids: &dyn IdSource) -> Answer<String> {
+    let mut value: Value =
+        serde_json::from_str(package).map_err(|error| ApiError::internal(format!("the sample: {error}")))?;
+    let mut bytes = [0; 16];
+    ids.fill(&mut bytes);
+    value["id"] = Value::from(uuid::Builder::from_random_bytes(bytes).into_uuid().hyphenated().to_string());
+    Ok(format!("{value:#}\n"))
+}
