@@ -148,6 +148,10 @@ fn a_program_that_is_found_works_only_for_whom_it_was_chosen() {
     assert!(ran.stdout.contains("found here: `codex`"), "{}", ran.stdout);
     assert!(ran.stdout.contains("workflow-code agents use codex"), "{}", ran.stdout);
     assert_eq!(starts(), 0);
+    let run = ran.json()["runId"].as_str().expect("an id").to_owned();
+    let data = environment.home().join(".workflow-code").to_string_lossy().into_owned();
+    let shown = environment.run(&["runs", "show", &run, "--data-dir", &data, "--json"]).expect("a record").json();
+    assert_eq!(shown["error"]["data"]["code"], "AGENT_START");
     let listed = environment.run(&["agents", "list", "--json"]).expect("a list").json();
     assert_eq!(listed["chosen"], Value::Null);
     let row = listed["providers"].as_array().and_then(|rows| rows.iter().find(|row| row["name"] == "codex")).cloned();

@@ -148,7 +148,11 @@ fn a_retry_that_is_killed_goes_on() {
         .start(workflow_code_tests::executable(), &["runs", "retry", &run, "--agent", "2", "--data-dir", &data])
         .expect("a launcher");
     wait_for("the hanging agent", || hung.exists());
-    child.kill().expect("killed");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("a pid"),
+        rustix::process::Signal::KILL,
+    )
+    .expect("killed");
     child.wait().expect("its end");
     let answering = able.replace("hang) sleep 600", "hang) echo 'came to'");
     std::fs::write(project.join("agent.sh"), answering).expect("a program");

@@ -130,7 +130,13 @@ impl Crew {
             Ok(desk) => desk,
             Err(why) => {
                 // One error before the first agent, and not a `null` a hundred times.
-                let error = failed("AGENT_START", why.clone(), !self.strict);
+                let error = match self.strict {
+                    true => failed("AGENT_START", format!("agent() could not start a child: {why}"), false),
+                    false => HostError {
+                        data: Some(serde_json::json!({ "code": "AGENT_START" })),
+                        ..failed("AGENT_START", why.clone(), true)
+                    },
+                };
                 let _ = results.send((call, Err(error)));
                 return None;
             }

@@ -157,15 +157,13 @@ fn none_chosen(environment: &ProcessEnvironment, connected: bool) -> String {
             format!("no agent provider is chosen; found here: {}: {}", names.join(", "), how(&first.name))
         }
         None => {
-            let known: Vec<String> = rows
-                .iter()
-                .filter(|row| row.kind != "canned")
-                .map(|row| format!("`{}` ({})", row.name, row.setup.trim_end_matches('.')))
-                .collect();
+            let programs: Vec<String> =
+                rows.iter().filter(|row| row.kind == "command").map(|row| format!("`{}`", row.name)).collect();
             format!(
-                "no agent provider is chosen, and no known agent program is on the PATH. Known: {}. Then {}",
-                known.join("; "),
-                how("NAME")
+                "no agent provider is chosen, and no known agent program ({}) is on the PATH: `workflow-code agents \
+                 list` says how to get one; choose it with `workflow-code agents use NAME`, or for this run with \
+                 `--provider NAME`",
+                programs.join(", ")
             )
         }
     }
@@ -241,7 +239,9 @@ mod tests {
     fn nobody_is_chosen_unasked() {
         let folder = tempfile::tempdir().unwrap();
         let bare = none_chosen(&ProcessEnvironment::new(), false);
-        assert!(bare.contains("no known agent program") && bare.contains("codex login"), "{bare}");
+        assert!(bare.contains("no known agent program") && bare.contains("agents use NAME"), "{bare}");
+        // Longer messages lose their middle.
+        assert!(bare.len() < 300, "{}", bare.len());
         std::fs::write(folder.path().join("codex"), "").unwrap();
         let environment: ProcessEnvironment = [("PATH".into(), folder.path().into())].into();
         let found = none_chosen(&environment, false);

@@ -117,7 +117,7 @@ fn dispatch(options: &Options) -> Result<Option<Done>, Stop> {
     }
     let group = match word {
         None | Some("ui" | "serve") => {
-            return match crate::commands::window::open(None) {
+            return match crate::commands::window::open(None, None) {
                 Ok(code) => Err(Stop::Exit(code)),
                 Err(failure) => {
                     out::failure(&failure);

@@ -7,7 +7,7 @@ use api::{Answer, ApiError, ApiErrorCode};
 use clients::Launch;
 use model::IdSource;
 use serde_json::Value;
-use store::{Project, ProjectKind};
+use store::Project;
 
 use super::error;
 use crate::{env_vars, profile};
