@@ -225,6 +225,7 @@ fn a_killed_servers_run_goes_on_with_its_results() {
     let data = data_dir(&environment);
     let listed = environment.run(&["runs", "list", "--data-dir", &data, "--json"]).expect("a list").json();
     let run = first_run(&listed).expect("a run");
+    wait_for("the last agent in the record", || agents(&shown(&environment, &run)).len() == 13);
     client.kill();
     environment.assert_nothing_left();
     std::fs::write(project.join("agent.sh"), AGENT.replace("hang) sleep 600", "hang) echo 'came to'"))

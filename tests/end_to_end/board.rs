@@ -7,7 +7,7 @@ use crate::fixtures::{LEGACY, MODERN, environment};
 
 fn registered(home: &Environment) -> String {
     home.write("b/project.config.mjs", "export default {};").expect("written");
-    home.write("b/.project/VERSION", "1\n").expect("written");
+    home.write("b/.project/cards/.gitkeep", "").expect("written");
     let added = home.run(&["projects", "add", "b", "--json"]).expect("runs").json();
     assert_eq!(added[0]["kind"], "board", "{added}");
     added[0]["projectId"].as_str().expect("an id").to_owned()

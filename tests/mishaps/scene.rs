@@ -166,6 +166,7 @@ impl Scene {
             allow_exec: vec!["*".into()],
             related: vec![format!("other={}", self.root().join("others").display())],
             provider: None,
+            agents_file: None,
             profile: None,
         })
     }

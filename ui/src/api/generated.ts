@@ -168,6 +168,294 @@ mayHaveHappened: boolean, };
 export type Ask = "yes" | "perhaps" | "no";
 
 /**
+ * What a tool answers, as in the protocol.
+ */
+export type BoardAnswer = JsonValue;
+
+/**
+ * A card as a column shows it.
+ */
+export type BoardCard = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * Its type.
+ */
+type: string, 
+/**
+ * Its status.
+ */
+status: string, 
+/**
+ * Its priority.
+ */
+priority: string, 
+/**
+ * Its area.
+ */
+area?: string, 
+/**
+ * Its tags.
+ */
+tags: Array<string>, 
+/**
+ * The card it is part of.
+ */
+parent?: string, 
+/**
+ * The cards it depends on.
+ */
+depends: Array<string>, 
+/**
+ * Who holds it.
+ */
+claim?: BoardClaim, 
+/**
+ * How far its criteria are.
+ */
+acceptance?: BoardProgress, 
+/**
+ * The day it was last changed.
+ */
+updated: string, 
+/**
+ * The day it is due.
+ */
+due?: string, 
+/**
+ * The revision of its file.
+ */
+revision: string, 
+/**
+ * Whether it lies in the archive.
+ */
+archived: boolean, 
+/**
+ * Its file, relative to the project.
+ */
+path: string, };
+
+/**
+ * A card, whole.
+ */
+export type BoardCardDetail = { 
+/**
+ * The record as the tools give it.
+ */
+record: JsonValue, 
+/**
+ * Its body.
+ */
+body: string, 
+/**
+ * Its criteria.
+ */
+acceptance: Array<BoardCriterion>, 
+/**
+ * What happened to it, the last first.
+ */
+activity: Array<BoardEvent>, 
+/**
+ * Where it could go.
+ */
+refusals: Array<BoardRefusal>, 
+/**
+ * Records around it.
+ */
+related: Array<BoardRelated>, };
+
+/**
+ * A claim.
+ */
+export type BoardClaim = { 
+/**
+ * Who holds the card.
+ */
+by: string, 
+/**
+ * Whether they are there.
+ */
+state: ClaimState, 
+/**
+ * Since when.
+ */
+since?: number, 
+/**
+ * The paths that are worked on.
+ */
+scope?: Array<string>, };
+
+/**
+ * A criterion.
+ */
+export type BoardCriterion = { 
+/**
+ * Its text.
+ */
+text: string, 
+/**
+ * Whether it is ticked.
+ */
+done: boolean, 
+/**
+ * Its number in the card, from 1.
+ */
+line: number, };
+
+/**
+ * Something that happened to a card.
+ */
+export type BoardEvent = { 
+/**
+ * When, as the card has it.
+ */
+at?: string, 
+/**
+ * Who did it.
+ */
+who?: string, 
+/**
+ * What.
+ */
+text: string, };
+
+/**
+ * What a move to a status must say.
+ */
+export type BoardNeed = "reason" | "evidence" | "run" | "claim";
+
+/**
+ * How many acceptance criteria are ticked.
+ */
+export type BoardProgress = { 
+/**
+ * Ticked.
+ */
+done: number, 
+/**
+ * All.
+ */
+total: number, };
+
+/**
+ * What stands between a card and a status.
+ */
+export type BoardRefusal = { 
+/**
+ * The status.
+ */
+status: string, 
+/**
+ * Why it is refused; empty: it is not.
+ */
+reasons: Array<string>, 
+/**
+ * The board's own code of each reason, in the same order.
+ */
+codes: Array<string>, 
+/**
+ * What the move must say.
+ */
+needs: Array<BoardNeed>, };
+
+/**
+ * A record that a card names, or that names it.
+ */
+export type BoardRelated = { 
+/**
+ * Its id.
+ */
+id: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * Its status.
+ */
+status?: string, 
+/**
+ * How they are related.
+ */
+relation: string, };
+
+/**
+ * A status, as a column.
+ */
+export type BoardStatus = { 
+/**
+ * Its name.
+ */
+id: string, 
+/**
+ * Not shown until asked for.
+ */
+hidden: boolean, 
+/**
+ * Cards in it are finished.
+ */
+terminal: boolean, 
+/**
+ * What every move to it must say.
+ */
+needs: Array<BoardNeed>, };
+
+/**
+ * A board, whole.
+ */
+export type BoardView = { 
+/**
+ * The columns, in their order.
+ */
+statuses: Array<BoardStatus>, 
+/**
+ * The types a card may have.
+ */
+types: Array<string>, 
+/**
+ * The priorities, most pressing first.
+ */
+priorities: Array<string>, 
+/**
+ * The areas of this project.
+ */
+areas: Array<string>, 
+/**
+ * All cards.
+ */
+cards: Array<BoardCard>, 
+/**
+ * How many documents there are.
+ */
+documents: number, 
+/**
+ * How many fragments of the changelog are not released.
+ */
+fragments: number, 
+/**
+ * How many findings the doctor has, without looking at git.
+ */
+findings: number, 
+/**
+ * Who acts here.
+ */
+actor: string, 
+/**
+ * Whether nothing may be written.
+ */
+readOnly: boolean, 
+/**
+ * Another text when anything has changed on disk.
+ */
+mark: string, };
+
+/**
  * What is wrong with an input; nothing when it fits.
  */
 export type CheckedInput = { 
@@ -175,6 +463,11 @@ export type CheckedInput = {
  * All faults at once.
  */
 faults: Array<Fault>, };
+
+/**
+ * Whether whoever holds a card is there.
+ */
+export type ClaimState = "live" | "held" | "stale" | "orphaned";
 
 /**
  * Where a connection comes from.
@@ -1911,5 +2204,10 @@ export interface Commands {
   providers: [{}, Array<ProviderRow>];
   storage: [{}, Storage];
   prune: [{ project?: string, }, RunsAndBytes];
+  board_view: [{ project: string, }, BoardView];
+  board_card: [{ project: string, id: string, }, BoardCardDetail];
+  board_refusals: [{ project: string, id: string, }, Array<BoardRefusal>];
+  board_call: [{ project: string, tool: string, arguments: JsonValue, }, BoardAnswer];
+  board_acceptance: [{ project: string, id: string, line: number, done: boolean, revision: string, }, BoardCardDetail];
   changes_since: [{ seq: number, }, StoreChanged];
 }

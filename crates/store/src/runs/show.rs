@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use model::{
-    CancelReason, ClientInfo, CreatedFile, LaunchOptions, Node, NodeKind, Report, RunError, RunId, RunStatus,
-    TimestampMs,
+    CancelReason, ClientInfo, CreatedFile, LaunchOptions, Node, Report, RunError, RunId, RunStatus, TimestampMs,
 };
 use rusqlite::Connection;
 use serde_json::Value;
