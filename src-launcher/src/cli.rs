@@ -88,6 +88,14 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
         arguments: Vec<String>,
     },
+    /// Who starts the agents of orchestration scripts
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+        workflow-code agents list\n  \
+        workflow-code agents use claude-code"
+    )]
+    Agents(Agents),
     /// The saved connection: a server's address and its admin key
     #[command(subcommand)]
     Auth(Auth),
@@ -163,10 +171,28 @@ pub(crate) struct FolderOptions {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) allow_exec: Vec<String>,
 
-    /// Who starts the agents of orchestration scripts: `claude-code`, `codex`, `gemini-cli`, `opencode`, or `canned:FILE`
-    /// [default: the project's, else the first that is installed]
+    /// Who starts the agents of orchestration scripts: `claude-code`, `codex`, `gemini-cli`, `opencode`, `http`, or
+    /// `canned:FILE` [default: the project's, else the one chosen with `workflow-code agents use`]
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Agents {
+    /// List the providers there are, and which is chosen
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Choose a provider for all projects that name none
+    Use {
+        /// `claude-code`, `codex`, `gemini-cli`, `opencode`, `http`, `canned` or `canned:FILE`
+        #[arg(value_name = "NAME")]
+        provider: String,
+    },
+    /// Take the choice back
+    Forget,
 }
 
 #[derive(Debug, Args)]
@@ -193,10 +219,27 @@ pub(crate) struct Run {
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
     #[command(flatten)]
+    pub(crate) caps: Caps,
+    #[command(flatten)]
     pub(crate) folders: FolderOptions,
-    /// The entrypoint's own parameters: `--name value`, `--flag`, `--no-flag`, or bare values
+    /// The entrypoint's own parameters: `--name value`, `--flag`, `--no-flag`, or bare values; behind `--` also those that
+    /// have the name of an option
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PARAMETERS")]
     pub(crate) parameters: Vec<String>,
+}
+
+/// What one run may use, below what its project allows.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct Caps {
+    /// Agents that this run may start [default: the project's `maxAgents`, else 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) max_agents: Option<u64>,
+    /// Output tokens after which this run starts no more agents [default: the project's `maxTokens`, else no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_tokens: Option<u64>,
+    /// Seconds that this run may take [default: the entrypoint's `timeoutSeconds`]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub(crate) max_seconds: Option<u64>,
 }
 
 /// A word that begins with `-` is a parameter and no entrypoint.
@@ -445,6 +488,21 @@ pub(crate) enum Runs {
         /// Start over with today's code, under a new run id
         #[arg(long, conflicts_with_all = ["answer_json", "approve", "deny"])]
         restart: bool,
+        /// Where its project is now, if it was moved
+        #[arg(long, value_name = "DIR")]
+        project_dir: Option<PathBuf>,
+        #[command(flatten)]
+        history: History,
+    },
+    /// Ask one failed agent of an ended run again, under the run's id; what others answered is kept
+    #[command(after_help = "Examples:\n  \
+        workflow-code runs retry RUN_ID --agent 7")]
+    Retry {
+        /// The run
+        run: String,
+        /// The agent: its number among the run's agents, as `runs show` prints it
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        agent: u64,
         #[command(flatten)]
         history: History,
     },

@@ -18,11 +18,14 @@ mod failure;
 mod guided;
 mod installation;
 mod logging;
+mod moved;
 mod open;
+mod option_order;
 mod out;
 mod profile;
 mod retention;
 mod run_json;
+mod script_texts;
 mod serve;
 mod server_check;
 mod terminal;
@@ -42,7 +45,8 @@ pub fn main() -> ExitCode {
     process::memory::one_arena();
     let code = match early() {
         Some(code) => code,
-        None => run(&Cli::parse()).unwrap_or_else(|failure| failed(&failure)),
+        None => run(&Cli::parse_from(option_order::in_order(std::env::args_os())))
+            .unwrap_or_else(|failure| failed(&failure)),
     };
     ExitCode::from(code)
 }
@@ -54,13 +58,11 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn run_if_requested() -> Option<ExitCode> {
     // Nothing to read: the way of nearly every start of the window.
-    if std::env::args_os().nth(1).is_none() {
-        return None;
-    }
+    std::env::args_os().nth(1)?;
     if let Some(code) = early() {
         return Some(ExitCode::from(code));
     }
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(option_order::in_order(std::env::args_os()));
     if cli.wants_window() {
         return None;
     }
@@ -149,6 +151,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
         Some(Command::Board { arguments }) => Ok(board::run(arguments)),
+        Some(Command::Agents(agents)) => commands::agents::run(agents, profile),
         Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),
         Some(Command::Guided(guided)) => guided::cli::run(guided),

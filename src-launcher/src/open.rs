@@ -54,7 +54,8 @@ pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Fail
         folders,
         allow_exec: options.allow_exec.clone(),
         related: options.related_projects.clone(),
-        provider: options.provider.clone(),
+        provider: provider(options)?,
+        agents_file: Some(agents_file()?),
         profile: None,
     };
     Ok(Opened::new(project, store))
@@ -66,6 +67,8 @@ pub(crate) enum Registered {
     Workflow(Box<Opened>),
     /// Guided workflows.
     Guided(Box<store::Project>, Store),
+    /// Work records.
+    Board(Box<crate::board::server::BoardServer>),
 }
 
 /// Opens a registered project by its id or UUID, of whatever kind it is.
@@ -74,7 +77,16 @@ pub(crate) fn served(id: &str, profile: &Profile) -> Result<Registered, Failure>
     if found.kind == store::ProjectKind::Guided {
         return Ok(Registered::Guided(Box::new(found), store));
     }
+    if found.kind == store::ProjectKind::Board {
+        let served = crate::board::registered(&found, store).map_err(|error| board_failure(&found, &error))?;
+        return Ok(Registered::Board(Box::new(served)));
+    }
     workflow(id, found, store, profile).map(|opened| Registered::Workflow(Box::new(opened)))
+}
+
+fn board_failure(found: &store::Project, error: &::board::BoardError) -> Failure {
+    Failure::environment(format!("the board in `{}` cannot be served: {}: {error}", found.path.display(), error.code))
+        .hinted(format!("see `workflow-code board doctor --root {}`", found.path.display()))
 }
 
 /// Opens a registered workflow project by its id or UUID.
@@ -130,6 +142,7 @@ fn project_in(id: &str, found: store::Project, profile: &Profile) -> Result<Proj
         allow_exec: Vec::new(),
         related: Vec::new(),
         provider: found.settings.get("provider").and_then(serde_json::Value::as_str).map(str::to_owned),
+        agents_file: Some(agents_file()?),
         profile: Some(profile.name.clone()),
     })
 }
@@ -146,7 +159,7 @@ pub(crate) fn target(target: &str, profile: Option<&str>, options: &FolderOption
             && !found.removed
             && options.data_dir.is_none()
         {
-            return Ok(with_provider(registered(found.id.as_str(), &profile)?, options));
+            return with_provider(registered(found.id.as_str(), &profile)?, options);
         }
         return folder(path, options);
     }
@@ -157,15 +170,29 @@ pub(crate) fn target(target: &str, profile: Option<&str>, options: &FolderOption
         return Err(Failure::environment(format!("there is no folder `{target}`"))
             .hinted("name a folder with a package.json, or the id of a registered project"));
     }
-    Ok(with_provider(registered(target, &profile::open(profile, Missing::Refuse)?)?, options))
+    with_provider(registered(target, &profile::open(profile, Missing::Refuse)?)?, options)
 }
 
 /// A registered project with the provider that the command line names.
-fn with_provider(mut opened: Opened, options: &FolderOptions) -> Opened {
-    if let Some(provider) = &options.provider {
-        Arc::make_mut(&mut opened.project).provider = Some(provider.clone());
+fn with_provider(mut opened: Opened, options: &FolderOptions) -> Result<Opened, Failure> {
+    if let Some(provider) = provider(options)? {
+        Arc::make_mut(&mut opened.project).provider = Some(provider);
     }
-    opened
+    Ok(opened)
+}
+
+/// The provider that the command line names. A file of replies counts from where the command was typed.
+fn provider(options: &FolderOptions) -> Result<Option<String>, Failure> {
+    let Some(name) = &options.provider else { return Ok(None) };
+    let Some(file) = name.strip_prefix("canned:") else { return Ok(Some(name.clone())) };
+    let file = std::path::absolute(file)
+        .map_err(|error| Failure::usage(format!("`--provider {name}`: the file cannot be found: {error}")))?;
+    Ok(Some(format!("canned:{}", file.display())))
+}
+
+/// Where a person's choice of a provider is kept.
+pub(crate) fn agents_file() -> Result<PathBuf, Failure> {
+    Ok(profile::workflow_home()?.join("agents.json"))
 }
 
 /// Opens one script file that belongs to no project. Its folder counts as one for as long as it runs.
@@ -182,13 +209,14 @@ pub(crate) fn loose(file: &Path, options: &FolderOptions) -> Result<Opened, Fail
         manifest,
         id: None,
         environment: environment(),
-        connection: None,
+        connection: Some(connection(options, &folders.data, &profile::name(None)?)),
         desktop_config_dir: None,
         auth_dir: None,
         folders,
         allow_exec: options.allow_exec.clone(),
         related: Vec::new(),
-        provider: options.provider.clone(),
+        provider: provider(options)?,
+        agents_file: Some(agents_file()?),
         profile: None,
     };
     Ok(Opened::new(project, store))

@@ -11,6 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::board::server::BoardServer;
 use crate::cli::ServeOptions;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::guided::server::GuidedServer;
@@ -86,6 +87,7 @@ pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Regi
         Ok(Registered::Guided(found, store)) => {
             runtime.block_on(serve_family(Arc::new(GuidedServer::registered(&found, store)), streams))
         }
+        Ok(Registered::Board(server)) => serve_board(*server, streams),
         Ok(Registered::Workflow(opened)) => {
             tracing::info!(
                 "workflow-code {} serves `{}` ({}), process {}",
@@ -108,6 +110,17 @@ pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Regi
     // A read of standard input cannot be cancelled, so nobody waits for its thread.
     runtime.shutdown_background();
     code
+}
+
+/// Serves a board, whose calls are answered in their order on this thread.
+fn serve_board(server: BoardServer, streams: ProtocolStreams) -> u8 {
+    match mcp::ordered::serve(server, streams.input, streams.output) {
+        Ok(()) => 0,
+        Err(error) => {
+            tracing::error!(%error, "the server cannot be started");
+            Exit::Environment as u8
+        }
+    }
 }
 
 /// Answers every request with the reason why nothing is served.
@@ -195,8 +208,11 @@ fn end_with_the_client(gone: &CancellationToken) {
     let parent = rustix::process::getppid();
     let gone = gone.clone();
     tokio::spawn(async move {
+        // The one timer of a server that has nothing to do.
+        let mut rest = process::memory::Rest::default();
         loop {
             tokio::time::sleep(PARENT_WATCH).await;
+            rest.look();
             if rustix::process::getppid() != parent {
                 tracing::info!("the client is gone");
                 gone.cancel();

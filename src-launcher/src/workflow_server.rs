@@ -9,8 +9,8 @@ use mcp::family::LogLevel;
 use mcp::progress::Update;
 use mcp::{Ask, Call, Elicited, Era, Family, Fault, Identity, InputRequest, Reply, Resource, ResourceTemplate, Tool};
 use model::{
-    CancelReason, Entrypoint, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId, RunStatus,
-    StructureReport,
+    CancelReason, Entrypoint, EntrypointSource, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId,
+    RunStatus, StructureReport,
 };
 use runtime::{Asked, Executor, Project, ResumeError, RunEvent, RunHandle, StartError};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::asking::{self, Carried, Judged, Outcome};
 use crate::failure::with_causes;
 use crate::installation::Installation;
-use crate::run_json;
+use crate::{run_json, script_texts};
 
 /// How long an opening waits for the list of broken entrypoints before it goes without.
 const OPENING: Duration = Duration::from_secs(1);
@@ -107,6 +107,42 @@ impl WorkflowServer {
         Reply::Complete { value: envelope.to_json(most), is_error: envelope.is_error() }
     }
 
+    /// The reply of a run that has ended. Models read of a script what its contract says.
+    async fn final_reply(&self, entrypoint: &Entrypoint, envelope: &Envelope, call: &Call) -> Reply {
+        let value = envelope.to_json(entrypoint.max_result_bytes.unwrap_or(self.max_result_bytes));
+        let texts = match &entrypoint.source {
+            EntrypointSource::Dynamic => {
+                let name = call.arguments.get("meta").and_then(|meta| meta.get("name")).and_then(Value::as_str);
+                vec![script_texts::result_text(name.unwrap_or("script"), envelope)]
+            }
+            EntrypointSource::Script { .. } => match self.remarks(envelope).await {
+                Some(remarks) => vec![value.to_string(), remarks],
+                None => return self.reply(entrypoint, envelope),
+            },
+            EntrypointSource::Module { .. } | EntrypointSource::Command { .. } => {
+                return self.reply(entrypoint, envelope);
+            }
+        };
+        Reply::Plain { texts, structured: Some(value), is_error: envelope.is_error() }
+    }
+
+    /// What is to be said beside a script file's result.
+    async fn remarks(&self, envelope: &Envelope) -> Option<String> {
+        let run = envelope.run_id.clone()?;
+        let store = self.executor.store().clone();
+        let recorded = blocking(move || -> Result<_, StoreError> {
+            Ok((store.nodes(&run)?, store.log_text(&run, store::LogStream::Stderr)?))
+        });
+        match recorded.await {
+            Ok(Ok((nodes, log))) => script_texts::remarks(&nodes, &log),
+            Ok(Err(error)) => {
+                tracing::warn!("what a run's agents came to cannot be read: {}", with_causes(&error));
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
     /// Sees a run through to its result, and puts its questions before the client's person where that can be done.
     async fn follow(&self, mut run: RunHandle, entrypoint: &Entrypoint, call: &Call) -> Result<Reply, Fault> {
         let mut cancelled = false;
@@ -136,7 +172,7 @@ impl WorkflowServer {
                     let envelope = result.map_err(|_| Fault::Internal("the run ended without a result".into()))?;
                     return Ok(match carried {
                         Some(asked) if envelope.pending.is_some() => self.input_required(entrypoint, &envelope, &asked, call, 0, None),
-                        Some(_) | None => self.reply(entrypoint, &envelope),
+                        Some(_) | None => self.final_reply(entrypoint, &envelope, call).await,
                     });
                 }
                 outcome = outcome_of(&mut asking), if asking.is_some() => {
@@ -278,8 +314,11 @@ impl WorkflowServer {
                 },
                 RunStatus::Interrupted => true,
                 RunStatus::Queued | RunStatus::Running => record.owner.as_ref().is_none_or(|owner| !owner.is_alive()),
+                // Its client was gone for a while, and asks again now.
+                RunStatus::Cancelled if record.cancel_reason() == Some(CancelReason::ClientGone) => true,
                 RunStatus::Success | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Timeout => {
-                    return Ok(self.reply(entrypoint, &runtime::envelope_of(&record, &self.project)));
+                    let envelope = runtime::envelope_of(&record, &self.project);
+                    return Ok(self.final_reply(entrypoint, &envelope, call).await);
                 }
             };
             if resumable {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, Environment, executable};
 
 /// An agent program in shell. It notes each start in `starts`, and does what its prompt says.
-const AGENT: &str = r#"#!/bin/sh
+pub(crate) const AGENT: &str = r#"#!/bin/sh
 prompt=$(cat)
 word=${prompt%% *}
 word=$(printf '%s' "$word" | head -n 1)
@@ -27,7 +27,7 @@ case "$word" in
 esac
 "#;
 
-fn project(environment: &Environment, scripts: &[(&str, &str)], more: &Value) -> PathBuf {
+pub(crate) fn project(environment: &Environment, scripts: &[(&str, &str)], more: &Value) -> PathBuf {
     let mut workflow = json!({"provider": {"name": "fake", "command": ["./agent.sh"]}});
     for (key, value) in more.as_object().into_iter().flatten() {
         workflow[key.as_str()] = value.clone();
@@ -45,7 +45,7 @@ fn project(environment: &Environment, scripts: &[(&str, &str)], more: &Value) ->
     environment.home().join("p")
 }
 
-fn starts(project: &Path) -> Vec<String> {
+pub(crate) fn starts(project: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(project.join("starts")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
@@ -135,12 +135,12 @@ fn a_killed_run_pays_for_no_agent_twice() {
     environment.assert_nothing_left();
 }
 
-fn data_dir(environment: &Environment) -> String {
+pub(crate) fn data_dir(environment: &Environment) -> String {
     environment.home().join(".workflow-code").to_string_lossy().into_owned()
 }
 
 /// The id of the newest run of a list.
-fn first_run(list: &Value) -> Option<String> {
+pub(crate) fn first_run(list: &Value) -> Option<String> {
     let runs = list.as_array().or_else(|| list["runs"].as_array())?;
     Some(runs.first()?["runId"].as_str()?.to_owned())
 }
@@ -159,6 +159,13 @@ fn cancelling_ends_agents_and_the_dynamic_entrypoint_takes_scripts() {
     let answer = client.call("workflow", json!({"script": script, "meta": meta, "args": {"n": 2}})).result();
     let envelope = &answer["structuredContent"];
     assert_eq!(envelope["output"], json!({"agentsStarted": 1, "result": {"a": "did one", "n": 2}}), "{answer}");
+    let said = |answer: &Value| answer["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    let value = "{\n  \"a\": \"did one\",\n  \"n\": 2\n}";
+    assert_eq!(said(&answer), format!("workflow \"ask\" completed (1 agent).\nReturn value:\n{value}"));
+    let answer = client.call("workflow", json!({"script": "throw new Error('late')", "meta": meta})).result();
+    assert_eq!((said(&answer).as_str(), &answer["isError"]), ("workflow run failed: Error: late", &json!(true)));
+    let answer = client.call("workflow", json!({"script": "return 1", "meta": {"name": "n"}})).result();
+    assert!(said(&answer).starts_with("invalid meta: ") && answer["isError"] == true, "{answer}");
     let answer = client.call("workflow", json!({"script": "return (((", "meta": meta})).result();
     assert_eq!(answer["isError"], true);
     assert!(answer.to_string().contains("does not parse"), "{answer}");

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use serde_json::{Value, json};
+use store::{Store, StoreOptions};
 use workflow_code_tests::{Client, ClientOptions, Environment, Finished, Opening, executable};
 
 use crate::fixtures::{
@@ -178,13 +179,15 @@ fn too_new_database() {
     usual_project(&home);
     let id = registered(&home);
     let path = database(&home);
+    let number = Store::new(&path, StoreOptions::default()).schema_number();
+    let ours = format!("schema {number}");
     sqlite(&home, &path, "UPDATE meta SET min_writer = 4711; PRAGMA user_version = 4711");
     let before = std::fs::read(&path).expect("it is there");
-    refuses(&home, &["--workflow-mcp", &id], &["4711", "schema 1", "update"]);
-    fails(&home, &["projects", "list"], 3, &["4711", "schema 1", "update"]);
+    refuses(&home, &["--workflow-mcp", &id], &["4711", &ours, "update"]);
+    fails(&home, &["projects", "list"], 3, &["4711", &ours, "update"]);
     fails(&home, &["runs", "list"], 3, &["4711"]);
     assert!(std::fs::read(&path).expect("it is there") == before, "the file is untouched");
-    sqlite(&home, &path, "UPDATE meta SET min_writer = 1; PRAGMA user_version = 1");
+    sqlite(&home, &path, &format!("UPDATE meta SET min_writer = 1; PRAGMA user_version = {number}"));
     assert_eq!(command(&home, &["projects", "list", "--json"])[0]["projectId"], id.as_str(), "nothing is lost");
     home.assert_nothing_left();
 }

@@ -10,15 +10,20 @@
     reason = "all of this is test code, also what lies outside the test functions"
 )]
 
+mod agent_providers;
+mod agent_runs;
 mod agents;
 mod auth;
 mod bad_input;
+mod board;
 mod cases;
 mod commands;
 mod crash;
 mod doctor;
 mod fixtures;
 mod guided;
+mod hostile;
+mod keyring;
 mod patterns;
 mod recorded_clients;
 mod resuming;

@@ -191,3 +191,59 @@ fn a_run_goes_on_after_its_project_has_moved() {
     assert_eq!(done["output"], "one two", "{done}");
     environment.assert_nothing_left();
 }
+
+#[test]
+fn a_run_of_a_folder_that_nobody_registered_goes_on_after_that_was_moved() {
+    let environment = fixtures::environment();
+    let folder = script(&environment, TWO_FORMS.replace("'secret'", "'string'").as_str());
+    let begun = run(&environment, &["run", &folder, "main"]).json();
+    let id = begun["runId"].as_str().unwrap();
+    let moved = environment.home().join("else where");
+    std::fs::rename(&folder, &moved).unwrap();
+    let moved = moved.to_string_lossy().into_owned();
+    let one = r#"{"it": "one"}"#;
+    let lost = resume(&environment, id, &["--answer-json", one]);
+    assert_eq!(lost.code, 3, "{}{}", lost.stdout, lost.stderr);
+    assert!(lost.stderr.contains(&format!("runs resume {id} --project-dir DIR")), "{}", lost.stderr);
+    // Another project stands in its place now: the run is not handed to it.
+    let uuid = "33333333-3333-4333-8333-333333333333";
+    fixtures::project_at(
+        &environment,
+        "project",
+        uuid,
+        json!({ "main": "./main.workflow.ts" }),
+        &[("main.workflow.ts", PROGRAM)],
+    );
+    let strange = resume(&environment, id, &["--answer-json", one]);
+    assert_eq!(strange.code, 3, "{}{}", strange.stdout, strange.stderr);
+    assert!(strange.stderr.contains(uuid), "{}", strange.stderr);
+    let wrong = resume(&environment, id, &["--answer-json", one, "--project-dir", &folder]);
+    assert!(wrong.code == 3 && wrong.stderr.contains(uuid), "{}{}", wrong.stdout, wrong.stderr);
+    let second = resume(&environment, id, &["--answer-json", one, "--project-dir", &moved]).json();
+    assert_eq!(second["pending"]["title"], "Second", "nothing was answered before: {second}");
+    // Whoever stands in the folder need not name it.
+    let data = history(&environment);
+    let script = "cd \"$1\" && exec \"$2\" runs resume \"$3\" --answer-json '{\"it\": \"two\"}' --data-dir \"$4\"";
+    let program = executable().to_string_lossy().into_owned();
+    let done = environment.run_program("/bin/sh", &["-c", script, "sh", &moved, &program, id, &data], b"").unwrap();
+    assert_eq!(done.json()["output"], "one two", "{}{}", done.stdout, done.stderr);
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_run_of_a_loose_file_is_taken_up_again() {
+    let environment = fixtures::environment();
+    let source = TWO_FORMS.replace("'secret'", "'string'");
+    let file = environment.write("loose/ask.ts", source).unwrap().to_string_lossy().into_owned();
+    let begun = run(&environment, &["run", &file]).json();
+    assert_eq!(begun["status"], "interaction_required", "{begun}");
+    let id = begun["runId"].as_str().unwrap();
+    let second = resume(&environment, id, &["--answer-json", r#"{"it": "one"}"#]);
+    assert_eq!(second.json()["pending"]["title"], "Second", "{}{}", second.stdout, second.stderr);
+    let moved = environment.home().join("moved");
+    std::fs::rename(environment.home().join("loose"), &moved).unwrap();
+    let moved = moved.to_string_lossy().into_owned();
+    let done = resume(&environment, id, &["--answer-json", r#"{"it": "two"}"#, "--project-dir", &moved]);
+    assert_eq!(done.json()["output"], "one two", "{}{}", done.stdout, done.stderr);
+    environment.assert_nothing_left();
+}

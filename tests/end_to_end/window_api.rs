@@ -54,7 +54,7 @@ fn registered(environment: &Environment) -> String {
     added[0]["projectId"].as_str().expect("an id").to_owned()
 }
 
-fn server(environment: &Environment) -> DevServer {
+fn start(environment: &Environment) -> DevServer {
     DevServer::start(environment, &[]).expect("the dev server starts")
 }
 
@@ -73,7 +73,7 @@ fn run_to(server: &DevServer, project: &str, entrypoint: &str, input: Value, sta
 #[test]
 fn the_window_begins_with_nothing_and_sees_what_a_terminal_registers() {
     let environment = environment();
-    let server = server(&environment);
+    let server = start(&environment);
     let info = server.ok("app_info", json!({}));
     assert_eq!(info["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!((&info["profile"], &info["settings"]["theme"]), (&json!("default"), &json!("system")));
@@ -103,7 +103,7 @@ fn the_window_begins_with_nothing_and_sees_what_a_terminal_registers() {
 fn what_a_client_s_launcher_writes_is_told_at_once() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     server.ok("home", json!({}));
     let events = server.events();
     let mut client = Client::start(&environment, &["--workflow-mcp", &id], ClientOptions::default());
@@ -118,17 +118,15 @@ fn what_a_client_s_launcher_writes_is_told_at_once() {
     events.wait(|change| change["runs"].as_array().is_some_and(|runs| runs.contains(&run)));
     // What is measured is the way from a commit in another process to a listener: a pin is one commit.
     let mut slowest = Duration::ZERO;
-    let data = environment.home();
     for word in ["pin", "unpin", "pin"] {
         let mut shown = environment
-            .start(workflow_code_tests::executable(), &["runs", word, text(&json!({ "run": run }), "run")])
+            .start(workflow_code_tests::executable(), &["runs", word, run.as_str().unwrap_or_default()])
             .expect("it starts");
         shown.wait().expect("it ends");
         let written = std::time::Instant::now();
         let (heard, _) = events.wait(|change| change["runs"].as_array().is_some_and(|runs| runs.contains(&run)));
         slowest = slowest.max(heard.saturating_duration_since(written));
     }
-    drop(data);
     // On a machine that does nothing else it is below 150 ms; here it shares two cores with all the other tests.
     assert!(slowest < Duration::from_secs(2), "{slowest:?}");
     assert_eq!(server.ok("run_row", json!({ "runs": [run, "20200101-zzzzz"] })).as_array().map(Vec::len), Some(1));
@@ -141,7 +139,7 @@ fn what_a_client_s_launcher_writes_is_told_at_once() {
 fn a_project_is_shown_whole() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     run_to(&server, &id, "hello", json!({ "name": "Ada" }), "success");
     run_to(&server, &id, "fail", json!({}), "failed");
     write(&environment, "project/.env", "API_TOKEN=hush\nPLAIN=1\n");
@@ -202,7 +200,7 @@ fn a_project_is_shown_whole() {
 fn runs_are_found_filtered_counted_and_shown() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     let hello = run_to(&server, &id, "hello", json!({ "name": "Zimtstern" }), "success");
     let failed = run_to(&server, &id, "fail", json!({}), "failed");
     let long = run_to(&server, &id, "long", json!({}), "success");
@@ -309,7 +307,7 @@ fn runs_are_found_filtered_counted_and_shown() {
 fn a_run_of_the_window_asks_is_answered_and_goes_on() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     assert_eq!(
         server.ok("check_input", json!({ "project": id, "entrypoint": "hello", "input": { "nme": 1 } }))["faults"]
             .as_array()
@@ -350,7 +348,7 @@ fn a_run_of_the_window_asks_is_answered_and_goes_on() {
 fn an_answer_of_the_window_continues_the_run_of_a_client() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     // A client that cannot ask: its run is put down, and goes on here.
     let mut client = Client::start(&environment, &["--workflow-mcp", &id], ClientOptions::default());
     let asked = client.call("ask", json!({})).result();
@@ -389,7 +387,7 @@ fn an_answer_of_the_window_continues_the_run_of_a_client() {
 fn leave_given_from_now_on_holds_for_exactly_that_command() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     let waiting = run_to(&server, &id, "touch", json!({}), "waiting_for_input");
     let question = &waiting["questions"][0];
     assert_eq!((text(question, "kind"), text(&question["approval"], "program")), ("approval", "/usr/bin/touch"));
@@ -425,7 +423,7 @@ fn leave_given_from_now_on_holds_for_exactly_that_command() {
 fn runs_are_cancelled_continued_and_guarded_while_they_run() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     let started = server.ok("start_run", json!({ "project": id, "entrypoint": "sleep", "input": {} }));
     let request = json!({ "run": started["run"] });
     wait_for_file(&environment, "sleeping");
@@ -438,12 +436,6 @@ fn runs_are_cancelled_continued_and_guarded_while_they_run() {
     assert_eq!(ended["run"]["cancelReason"], "person");
     assert_eq!(server.code("continue_run", request), "conflict", "what a person cancelled stays so");
     // A client's launcher that is killed: its run is interrupted, and goes on here.
-    let gate = environment.home().join("project/gate");
-    let source = format!(
-        "import * as fs from 'fs';\nexport default async (input, flow) => {{ await flow.exec('/usr/bin/tail', ['-f', '/dev/null']); }};\n// {}",
-        gate.display()
-    );
-    drop(source);
     let mut client = Client::start(&environment, &["--workflow-mcp", &id], ClientOptions::default());
     client.ask("tools/call", json!({ "name": "sleep", "arguments": {} }));
     let page = server.wait_for("runs", &json!({ "query": { "status": ["running"] } }), |page| {
@@ -460,7 +452,7 @@ fn runs_are_cancelled_continued_and_guarded_while_they_run() {
     let shown = server.ok("run", request.clone());
     assert_eq!((&shown["canContinue"], &shown["ownerAlive"]), (&json!(true), &json!(false)));
     let preview = server.ok("continue_preview", request.clone());
-    assert_eq!((&preview["kept"], preview["note"].is_string()), (&json!(0), &json!(true)), "{preview}");
+    assert_eq!((&preview["kept"], preview["note"].is_string()), (&json!(0), true), "{preview}");
     server.ok("continue_run", request.clone());
     server.wait_for("run", &request, |run| run["run"]["status"] == "running" && run["ownerAlive"] == true);
     // The window goes: what runs in it is cancelled, and nothing is left behind.
@@ -474,7 +466,7 @@ fn runs_are_cancelled_continued_and_guarded_while_they_run() {
 fn the_dock_writes_takes_back_and_tests_the_very_command() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     write(&environment, ".cursor/mcp.json", "{\n  \"mcpServers\": { \"other\": { \"command\": \"x\" } }\n}\n");
     let dock = server.ok("dock", json!({ "server": id }));
     assert_eq!((&dock["args"], dock.get("whyNot")), (&json!(["--workflow-mcp", id]), None));
@@ -558,7 +550,7 @@ fn projects_are_added_related_and_removed() {
     };
     declare("project", UUID, "style", other);
     declare("other", other, "back", UUID);
-    let server = server(&environment);
+    let server = start(&environment);
     assert_eq!(server.code("project_add", json!({ "path": "other" })), "invalid_input");
     assert_eq!(server.code("project_add", json!({ "path": "/nowhere/at/all" })), "not_found");
     let empty = environment.home().join("empty");
@@ -600,7 +592,7 @@ fn projects_are_added_related_and_removed() {
 #[test]
 fn settings_the_connection_and_providers_are_kept_and_checked() {
     let environment = environment();
-    let server = server(&environment);
+    let server = start(&environment);
     let set = |settings: Value| json!({ "settings": settings });
     let settings =
         server.ok("set_settings", set(json!({ "theme": "dark", "textSize": 125, "retention": { "days": 9 } })));
@@ -637,7 +629,7 @@ fn settings_the_connection_and_providers_are_kept_and_checked() {
 fn what_does_not_fit_and_what_is_broken_has_its_code() {
     let environment = environment();
     let id = registered(&environment);
-    let server = server(&environment);
+    let server = start(&environment);
     assert_eq!(server.code("no_such_command", json!({})), "not_found");
     assert_eq!(server.code("run", json!({})), "invalid_input");
     assert_eq!(server.code("run", json!({ "run": "not an id" })), "invalid_input");
@@ -652,13 +644,11 @@ fn what_does_not_fit_and_what_is_broken_has_its_code() {
         "project_broken"
     );
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
-    assert!(
-        ["invalid_input"].contains(
-            &server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": deep })).as_str()
-        )
+    assert_eq!(
+        server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": deep })),
+        "invalid_input"
     );
-    let to = json!({ "run": "20200101-zzzzz", "to": "relative.json" });
-    assert_eq!(server.code("export_run", to), "invalid_input");
+    assert_eq!(server.code("export_run", json!({ "run": "20200101-zzzzz", "to": "relative.json" })), "invalid_input");
     let done = run_to(&server, &id, "hello", json!({ "name": "x" }), "success");
     let run = &done["run"]["runId"];
     // A folder that may not be written.
@@ -679,8 +669,6 @@ fn what_does_not_fit_and_what_is_broken_has_its_code() {
 fn a_database_that_cannot_be_used_is_said_to_be_so() {
     let environment = environment();
     registered(&environment);
-    let info = command(&environment, &["projects", "list", "--json"]);
-    assert_eq!(info.as_array().map(Vec::len), Some(1));
     let profile: Value =
         serde_json::from_str(&fs::read_to_string(environment.home().join(".workflow-code/desktop.json")).unwrap())
             .unwrap();
@@ -689,7 +677,7 @@ fn a_database_that_cannot_be_used_is_said_to_be_so() {
     for ending in ["-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{ending}", database.display()));
     }
-    let server = server(&environment);
+    let server = start(&environment);
     assert_eq!(server.code("home", json!({})), "store_unavailable");
     server.finish();
     environment.assert_nothing_left();
@@ -698,7 +686,7 @@ fn a_database_that_cannot_be_used_is_said_to_be_so() {
 #[test]
 fn only_our_own_page_can_call() {
     let environment = environment();
-    let server = server(&environment);
+    let server = start(&environment);
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
     let body = json!({ "name": "app_info", "request": {} }).to_string();
     let rpc = format!("{}/rpc", server.address());

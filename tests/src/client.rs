@@ -93,6 +93,7 @@ pub struct Client {
     pub notifications: Vec<Value>,
     /// Every form that was put before the client's person.
     pub elicited: Vec<Value>,
+    elicited_ids: Vec<Value>,
     /// What the opening was answered with.
     pub opened: Value,
     /// What the server did that the protocol does not allow. [`Self::finish`] wants none.
@@ -151,6 +152,7 @@ impl Client {
             answered: HashMap::new(),
             notifications: Vec::new(),
             elicited: Vec::new(),
+            elicited_ids: Vec::new(),
             opened: Value::Null,
             broken: Vec::new(),
             asked: HashSet::new(),
@@ -270,6 +272,17 @@ impl Client {
         }
     }
 
+    /// Answers a form that was left unanswered, the newest first of [`Self::elicited`].
+    ///
+    /// # Panics
+    ///
+    /// When none was put before the client.
+    #[expect(clippy::expect_used, reason = "this is an assertion")]
+    pub fn answer_form(&mut self, answer: &Value) {
+        let id = self.elicited_ids.pop().expect("a form is open");
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": answer }));
+    }
+
     /// Takes a request back. From then on its answer would be a fault of the server.
     pub fn cancel(&mut self, id: &Value) {
         self.cancelled.insert(id.to_string());
@@ -305,6 +318,7 @@ impl Client {
                     self.broken.push("`elicitation/create` came though the client never offered it".into());
                 }
                 self.elicited.push(message["params"].clone());
+                self.elicited_ids.push(id.clone());
                 let answer = if self.options.answers.is_empty() {
                     json!({ "action": "cancel" })
                 } else {

@@ -39,9 +39,29 @@ pub fn run_folder(executable: &Path, folder: &Path, only: Option<&str>) -> Resul
             continue;
         }
         let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let case: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        let mut case: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+        read_files(folder, &name, &mut case)?;
         let seen = supervise::run(executable, &name, &case)?;
         reports.push(Report { name, problems: expect::problems(&case["expect"], &seen) });
     }
     Ok(reports)
+}
+
+/// Puts texts that lie beside a case into it: its script, and the other scripts of its project.
+fn read_files(folder: &Path, name: &str, case: &mut Value) -> Result<(), String> {
+    let read = |file: &str| {
+        let path = folder.join(file);
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    if case.get("file").is_none() && case.get("script").is_none() {
+        let file =
+            if folder.join(format!("{name}.ts")).is_file() { format!("{name}.ts") } else { format!("{name}.js") };
+        case["file"] = read(&file)?.into();
+        case["fileName"] = file.into();
+    }
+    let others = case["workflowFiles"].as_object().cloned().unwrap_or_default();
+    for (name, file) in others {
+        case["workflows"][name] = read(file.as_str().unwrap_or_default())?.into();
+    }
+    Ok(())
 }

@@ -51,7 +51,7 @@ const VIEWS = [
   { name: "runs-search", at: "/runs?q=ledger&status=failed,timeout&after=30d", keys: ["j", "x", "j", "x"] },
   { name: "runs-none", at: "/runs?q=proxy&status=failed&project=price-watch&after=30d" },
   { name: "runs-error", at: "/runs", mock: "broken" },
-  { name: "runs-loading", at: "/runs", delay: 3000, wait: 500 },
+  { name: "runs-loading", at: "/runs", delay: 3000, wait: 1500 },
   { name: "project", at: "/project/weekly-report" },
   { name: "project-findings", at: "/project/price-watch" },
   { name: "dock", at: "/project/weekly-report/dock" },

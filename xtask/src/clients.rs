@@ -24,6 +24,9 @@ struct Home {
     recording: PathBuf,
 }
 
+/// The project whose tools ask. Recordings of calls to it end with `-form`.
+const FORMS: &str = "tests/conformance/project";
+
 /// How many runs a client leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Runs {
@@ -45,13 +48,16 @@ pub(crate) fn run(record: bool) -> Outcome {
             failures.borrow_mut().push(name.to_owned());
         }
     };
-    let check = |name: &str, runs: Runs, client: &dyn Fn(&Home) -> Outcome| {
-        let outcome = Home::new(&node, "assets/sample").and_then(|home| {
+    let check_in = |project: &str, name: &str, runs: Runs, client: &dyn Fn(&Home) -> Outcome| {
+        let outcome = Home::new(&node, project).and_then(|home| {
             client(&home)?;
             home.left(runs)?;
             home.keep(name, record)
         });
         report(name, outcome);
+    };
+    let check = |name: &str, runs: Runs, client: &dyn Fn(&Home) -> Outcome| {
+        check_in("assets/sample", name, runs, client);
     };
     check("claude-code", Runs::None, &|home| claude_code(home, &node));
     check("gemini-cli", Runs::None, &|home| gemini_cli(home, &node));
@@ -62,21 +68,16 @@ pub(crate) fn run(record: bool) -> Outcome {
     }
     for (python, line) in pythons.iter().zip(["1", "2"]) {
         check(&format!("python-sdk-{line}"), Runs::One, &|home| greeted(&python_sdk(home, python, &greeting())?));
-        let form = Home::new(&node, "tests/conformance/project").and_then(|home| {
-            filled_in(&python_sdk(&home, python, &form())?)?;
-            home.left(Runs::One).map(drop)
+        check_in(FORMS, &format!("python-sdk-{line}-form"), Runs::One, &|home| {
+            filled_in(&python_sdk(home, python, &form())?)
         });
-        report(&format!("python-sdk-{line}, a form"), form);
     }
     for (package, line) in [("sdk", "1"), ("client", "2")] {
         let call = |home: &Home, call: &Value| typescript_sdk(home, &node, package, call);
         check(&format!("typescript-sdk-{line}"), Runs::One, &|home| greeted(&call(home, &greeting())?));
-        let form = Home::new(&node, "tests/conformance/project").and_then(|home| {
-            filled_in(&call(&home, &form())?)?;
-            home.left(Runs::One).map(drop)
-        });
-        report(&format!("typescript-sdk-{line}, a form"), form);
-        let abort = Home::new(&node, "tests/conformance/project").and_then(|home| {
+        let form = |home: &Home| filled_in(&call(home, &form())?);
+        check_in(FORMS, &format!("typescript-sdk-{line}-form"), Runs::One, &form);
+        let abort = Home::new(&node, FORMS).and_then(|home| {
             call(&home, &json!({ "tool": "test_tool_with_progress", "arguments": {}, "abort": true }))?;
             let runs = home.left(Runs::One)?;
             expect(&runs[0]["status"].to_string(), "cancelled")
@@ -163,6 +164,18 @@ fn typescript_sdk(home: &Home, node: &NodePackages, package: &str, call: &Value)
     let mut arguments = vec![text(&script), text(&node.folder), package.into(), call.to_string(), text(&home.recorder)];
     arguments.extend(home.server_arguments());
     Ok(home.succeeds(&node.node, &arguments)?.json()["result"].take())
+}
+
+/// The state that a client carries back is another one each time.
+fn without_state(line: &str) -> String {
+    let Ok(mut message) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
+    match message.pointer_mut("/params/requestState") {
+        Some(state) => {
+            *state = json!("as the server gave it");
+            message.to_string()
+        }
+        None => line.to_owned(),
+    }
 }
 
 fn greeting() -> Value {
@@ -275,6 +288,7 @@ impl Home {
         let said = fs::read_to_string(&self.recording).map_err(|error| format!("nothing was recorded: {error}"))?;
         let said =
             said.replace(&text(&self.environment.home()), "/home/person").replace(&text(&shell::root()), "/repository");
+        let said: String = said.lines().map(|line| format!("{}\n", without_state(line))).collect();
         let kept = install::locks().join(format!("{name}.jsonl"));
         if record {
             return fs::write(&kept, said).map_err(|error| format!("`{}`: {error}", kept.display()));

@@ -21,7 +21,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     shell::build()?;
     let time = Duration::from_secs(options.minutes * 60);
     println!("seed {}, {} min", options.seed, options.minutes);
-    let options = SoakOptions { seed: options.seed, kills: u64::MAX, most: time };
+    let options = SoakOptions { seed: options.seed, kills: u64::MAX, most: Some(time) };
     let outcome = workflow_code_tests::soak(options, |so_far| {
         println!(
             "round {}: {} killed, {} runs, {} effects, {} checks failed",

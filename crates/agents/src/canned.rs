@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Capabilities, Child, ChildResult, Fault, Provider, Request, StartRefused, Starting, StopReason};
+use crate::{Capabilities, Child, ChildResult, Fault, Provider, Request, StartRefused, Starting, StopReason, Usage};
 
 /// What the list says: `{replies?, default?, outputSchema?, honours?}`.
 ///
 /// `replies` is an object keyed by the exact prompt (a list is used one by one, its last entry again and again) or a
 /// list in the order of starts. Without a match `default` applies, and without that the child answers `echo:` and the
 /// prompt. A reply is a text, or an object of `text`, `structured`, `blocks`, `fail`, `faultError`, `startError`,
-/// `never`, `delayMs`, `startDelayMs`, `usage.outputTokens`.
+/// `never`, `delayMs`, `startDelayMs`, `usage.inputTokens`, `usage.outputTokens`.
 #[derive(Debug)]
 pub struct Canned {
     list: Value,
@@ -177,17 +177,14 @@ async fn settle(reply: &Value) -> Result<ChildResult, Fault> {
         stop: StopReason::Completed,
         text,
         structured: reply.get("structured").cloned(),
-        output_tokens: reply.pointer("/usage/outputTokens").and_then(Value::as_u64),
+        usage: Usage {
+            input_tokens: reply.pointer("/usage/inputTokens").and_then(Value::as_u64),
+            output_tokens: reply.pointer("/usage/outputTokens").and_then(Value::as_u64),
+        },
         diagnostic: None,
     })
 }
 
 fn stopped(word: &str) -> ChildResult {
-    ChildResult {
-        stop: StopReason::Other(word.to_owned()),
-        text: String::new(),
-        structured: None,
-        output_tokens: None,
-        diagnostic: None,
-    }
+    ChildResult::stopped(word, None, Usage::default())
 }

@@ -1,5 +1,6 @@
 //! One run's agents: the queue, what became of each, and events in pairs.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::queue::{Queue, Slot};
-use crate::{Capabilities, Child, ChildResult, Fault, Provider, Request, Schema, StopReason};
+use crate::{Capabilities, Child, ChildResult, Fault, Provider, Request, Schema, StopReason, Usage};
 
 /// What is told of a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,15 +63,15 @@ pub enum AgentEnd {
     Completed {
         /// The result.
         value: Value,
-        /// Tokens the child wrote, if the provider tells.
-        output_tokens: Option<u64>,
+        /// Tokens the child used.
+        usage: Usage,
     },
     /// No result.
     Failed {
         /// Why, in one sentence.
         reason: String,
-        /// Tokens the child wrote, if the provider tells.
-        output_tokens: Option<u64>,
+        /// Tokens the child used.
+        usage: Usage,
     },
     /// The run was cancelled meanwhile.
     Cancelled,
@@ -131,6 +132,12 @@ impl Desk {
         self.provider.capabilities()
     }
 
+    /// Tells whether the run's provider knows a kind of agent by name, in a project's folder.
+    #[must_use]
+    pub fn knows_agent_type(&self, name: &str, folder: &Path) -> bool {
+        self.provider.knows_agent_type(name, folder)
+    }
+
     /// How many calls were accepted here.
     #[must_use]
     pub fn accepted(&self) -> u64 {
@@ -164,11 +171,15 @@ impl Desk {
             Ok(schema) => schema,
             Err(error) => return AgentEnd::StartRefused(error.to_string()),
         };
-        if schema.is_some() && !self.provider.capabilities().schema {
+        let capabilities = self.provider.capabilities();
+        if schema.is_some() && !capabilities.schema {
             return AgentEnd::StartRefused(format!(
                 "the provider `{}` gives no structured results",
                 self.provider.name()
             ));
+        }
+        if let Some(option) = request.options.keys().find(|option| !capabilities.options.contains(option)) {
+            return AgentEnd::StartRefused(format!("the provider `{}` has no option `{option}`", self.provider.name()));
         }
         let mut member = Member {
             seq: request.seq,
@@ -215,8 +226,8 @@ fn judge(ended: Result<ChildResult, Fault>, schema: Option<&Schema>) -> AgentEnd
         Ok(result) => result,
         Err(fault) => return AgentEnd::Fault(fault.0),
     };
-    let output_tokens = result.output_tokens;
-    let failed = |reason: String| AgentEnd::Failed { reason, output_tokens };
+    let usage = result.usage;
+    let failed = |reason: String| AgentEnd::Failed { reason, usage };
     if let StopReason::Other(word) = &result.stop {
         return failed(match &result.diagnostic {
             Some(diagnostic) => format!("{word}: {diagnostic}"),
@@ -224,13 +235,13 @@ fn judge(ended: Result<ChildResult, Fault>, schema: Option<&Schema>) -> AgentEnd
         });
     }
     let Some(schema) = schema else {
-        return AgentEnd::Completed { value: Value::String(result.text), output_tokens };
+        return AgentEnd::Completed { value: Value::String(result.text), usage };
     };
     let Some(value) = result.structured else {
         return failed(result.diagnostic.unwrap_or_else(|| "it gave no structured result".into()));
     };
     match schema.violations(&value).as_slice() {
-        [] => AgentEnd::Completed { value, output_tokens },
+        [] => AgentEnd::Completed { value, usage },
         violations => failed(format!("its result does not fit the schema: {}", violations.join("; "))),
     }
 }
@@ -256,36 +267,39 @@ impl Drop for Pair {
 }
 
 impl AgentEnd {
-    /// What the script's call gets: `{value, reason?, outputTokens?}`, or a code and a sentence. By the strict contract a
-    /// child that could not be started and a broken provider are errors; otherwise they are a `null` with its reason.
+    /// What the script's call gets: `{value, reason?, inputTokens?, outputTokens?}`, or a code and a sentence. By the
+    /// strict contract a child that could not be started and a broken provider are errors; otherwise they are a `null`
+    /// with its reason.
     ///
     /// # Errors
     ///
     /// A cancelled run's always.
     pub fn answer(self, strict: bool) -> Result<Value, (&'static str, String)> {
-        let null = |reason: String, tokens: Option<u64>| {
-            let mut answer = serde_json::json!({ "value": null, "reason": reason });
-            if let Some(tokens) = tokens {
-                answer["outputTokens"] = tokens.into();
+        let answer = |value: Value, reason: Option<String>, usage: Usage| {
+            let mut answer = serde_json::Map::new();
+            answer.insert("value".into(), value);
+            if let Some(reason) = reason {
+                answer.insert("reason".into(), reason.into());
             }
-            Ok(answer)
+            if let Some(tokens) = usage.input_tokens {
+                answer.insert("inputTokens".into(), tokens.into());
+            }
+            if let Some(tokens) = usage.output_tokens {
+                answer.insert("outputTokens".into(), tokens.into());
+            }
+            Ok(Value::Object(answer))
         };
+        let null = |reason: String| answer(Value::Null, Some(reason), Usage::default());
         match self {
-            Self::Completed { value, output_tokens } => {
-                let mut answer = serde_json::json!({ "value": value });
-                if let Some(tokens) = output_tokens {
-                    answer["outputTokens"] = tokens.into();
-                }
-                Ok(answer)
-            }
-            Self::Failed { reason, output_tokens } => null(reason, output_tokens),
+            Self::Completed { value, usage } => answer(value, None, usage),
+            Self::Failed { reason, usage } => answer(Value::Null, Some(reason), usage),
             Self::Cancelled => Err(("CANCELLED", "the run is cancelled".into())),
             Self::StartRefused(why) if strict => {
                 Err(("AGENT_START", format!("agent() could not start a child: {why}")))
             }
             Self::Fault(why) if strict => Err(("AGENT_RESULT", format!("child agent run failed: {why}"))),
-            Self::StartRefused(why) => null(format!("it could not be started: {why}"), None),
-            Self::Fault(why) => null(format!("its provider broke: {why}"), None),
+            Self::StartRefused(why) => null(format!("it could not be started: {why}")),
+            Self::Fault(why) => null(format!("its provider broke: {why}")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Who starts children, and what a child is asked for and gives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use serde_json::{Map, Value};
@@ -87,6 +87,36 @@ pub enum StopReason {
     Other(String),
 }
 
+/// Tokens that a child used, as far as its provider tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Those it read.
+    pub input_tokens: Option<u64>,
+    /// Those it wrote.
+    pub output_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// Those it wrote, and nothing known of the others.
+    #[must_use]
+    pub fn written(output_tokens: u64) -> Self {
+        Self { input_tokens: None, output_tokens: Some(output_tokens) }
+    }
+
+    /// Both together; what neither tells stays unknown.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            input_tokens: sum(self.input_tokens, more.input_tokens),
+            output_tokens: sum(self.output_tokens, more.output_tokens),
+        }
+    }
+}
+
 /// What came of a child.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChildResult {
@@ -96,10 +126,18 @@ pub struct ChildResult {
     pub text: String,
     /// Its structured result, if it gave one.
     pub structured: Option<Value>,
-    /// Tokens it wrote, if the provider tells.
-    pub output_tokens: Option<u64>,
+    /// Tokens it used, in all its attempts.
+    pub usage: Usage,
     /// What helps a person to understand a failure; one to a few lines.
     pub diagnostic: Option<String>,
+}
+
+impl ChildResult {
+    /// A child that stopped without a result, for the reason that `word` names.
+    #[must_use]
+    pub fn stopped(word: &str, diagnostic: Option<String>, usage: Usage) -> Self {
+        Self { stop: StopReason::Other(word.to_owned()), text: String::new(), structured: None, usage, diagnostic }
+    }
 }
 
 /// A child could not be started.
@@ -136,6 +174,11 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
 
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
+
+    /// Tells whether it knows a kind of agent by name, in a project's folder.
+    fn knows_agent_type(&self, _name: &str, _folder: &Path) -> bool {
+        false
+    }
 
     /// Starts a child. Whoever drops the future before it ends leaves nothing behind.
     fn start(&self, request: Request, stop: CancellationToken) -> Starting;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use workflow_agents::command::{CommandLine, CommandProvider, Launch, Launching, Preset, Ran, Running, presets};
-use workflow_agents::{AgentEnd, Desk, MemberEvent, Request};
+use workflow_agents::{AgentEnd, Desk, MemberEvent, Request, Usage};
 
 /// Gives outputs one after the other and keeps what was started.
 #[derive(Debug, Default)]
@@ -53,7 +53,10 @@ async fn claude_code_takes_schemas_itself() {
     let output = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.","structured_output":{"value":[1]},"usage":{"input_tokens":9,"output_tokens":7}}"#;
     let args = json!({"prompt": "list", "model": "opus", "schema": {"type": "array", "items": {"type": "integer"}}});
     let (end, lines) = ask(preset("claude-code"), vec![ran(output)], args).await;
-    assert_eq!(end, AgentEnd::Completed { value: json!([1]), output_tokens: Some(7) });
+    assert_eq!(
+        end,
+        AgentEnd::Completed { value: json!([1]), usage: Usage { input_tokens: Some(9), output_tokens: Some(7) } }
+    );
     assert_eq!(lines[0].argv[..6], ["claude", "--print", "--output-format", "json", "--model", "opus"]);
     assert_eq!(lines[0].argv[6], "--json-schema");
     assert_eq!(lines[0].input, "list");
@@ -70,7 +73,10 @@ async fn codex_writes_events() {
         {\"type\":\"item.completed\",\"item\":{\"id\":\"1\",\"type\":\"agent_message\",\"text\":\"done\"}}\n\
         {\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":20,\"output_tokens\":5}}\n";
     let (end, lines) = ask(preset("codex"), vec![ran(output)], json!({"prompt": "p", "effort": "high"})).await;
-    assert_eq!(end, AgentEnd::Completed { value: json!("done"), output_tokens: Some(5) });
+    assert_eq!(
+        end,
+        AgentEnd::Completed { value: json!("done"), usage: Usage { input_tokens: Some(20), output_tokens: Some(5) } }
+    );
     assert!(lines[0].argv.contains(&"model_reasoning_effort=high".to_owned()), "{:?}", lines[0].argv);
     assert_eq!(lines[0].argv.last().map(String::as_str), Some("-"));
 }
@@ -80,11 +86,11 @@ async fn gemini_and_opencode_are_read() {
     let output = r#"Loaded cached credentials.
         {"response":"hello","stats":{"models":{"a":{"tokens":{"candidates":3}},"b":{"tokens":{"candidates":4}}}}}"#;
     let (end, _) = ask(preset("gemini-cli"), vec![ran(output)], json!({"prompt": "p"})).await;
-    assert_eq!(end, AgentEnd::Completed { value: json!("hello"), output_tokens: Some(7) });
+    assert_eq!(end, AgentEnd::Completed { value: json!("hello"), usage: Usage::written(7) });
     let output = "{\"type\":\"step_start\",\"part\":{}}\n{\"type\":\"text\",\"part\":{\"text\":\"one \"}}\n\
         {\"type\":\"text\",\"part\":{\"text\":\"two\"}}\n{\"type\":\"step_finish\",\"part\":{\"tokens\":{\"output\":2}}}\n";
     let (end, _) = ask(preset("opencode"), vec![ran(output)], json!({"prompt": "p"})).await;
-    assert_eq!(end, AgentEnd::Completed { value: json!("one two"), output_tokens: Some(2) });
+    assert_eq!(end, AgentEnd::Completed { value: json!("one two"), usage: Usage::written(2) });
 }
 
 #[tokio::test]
@@ -92,7 +98,7 @@ async fn wrong_json_is_asked_for_again_at_most_twice() {
     let mine = || Preset::read("mine", &json!(["agent"])).expect("a preset");
     let args = json!({"prompt": "vote", "schema": {"type": "object", "required": ["yes"]}});
     let (end, lines) = ask(mine(), vec![ran("{}"), ran("so: {\"yes\": 1}")], args.clone()).await;
-    assert_eq!(end, AgentEnd::Completed { value: json!({"yes": 1}), output_tokens: None });
+    assert_eq!(end, AgentEnd::Completed { value: json!({"yes": 1}), usage: Usage::default() });
     assert!(lines[1].input.contains("cannot be used") && lines[1].input.contains("\"yes\""));
     let (end, lines) = ask(mine(), vec![ran("no"), ran("no"), ran("no"), ran("no")], args).await;
     assert!(matches!(end, AgentEnd::Failed { .. }), "{end:?}");

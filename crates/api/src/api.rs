@@ -69,7 +69,9 @@ impl Api {
                 object.insert(name, before);
             }
         }
-        Ok(serde_json::from_value(known).unwrap_or_default())
+        let settings: AppSettings = serde_json::from_value(known).unwrap_or_default();
+        // The terminal chooses it as well: it has a file of its own.
+        Ok(AppSettings { provider: self.host.default_provider(), ..settings })
     }
 
     /// Finds a registered project by the id of any server, or its UUID.

@@ -32,6 +32,35 @@ pub struct Facts {
     pub downloads: PathBuf,
 }
 
+/// An opened board, with whoever acts on it here.
+pub type BoardRoom = std::sync::Arc<dyn BoardDesk>;
+
+/// A board as a person at the window uses it: every change is recorded.
+pub trait BoardDesk: Send + Sync {
+    /// The board itself, to read.
+    fn board(&self) -> &board::Board;
+
+    /// Who acts here.
+    fn actor(&self) -> String;
+
+    /// Whether nothing may be written.
+    fn is_read_only(&self) -> bool;
+
+    /// Calls one of the board's tools.
+    ///
+    /// # Errors
+    ///
+    /// What the tool refuses, with the board's own code in the detail.
+    fn call(&self, tool: &str, arguments: &serde_json::Map<String, Value>) -> Answer<Value>;
+
+    /// Ticks and unticks criteria: `{id, check, uncheck, expectedRevision}`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`board::Board::tick_criteria`].
+    fn tick(&self, arguments: &serde_json::Map<String, Value>) -> Answer<Value>;
+}
+
 /// The launcher, as the commands need it. Every method may block for as long as it says.
 pub trait Host: Send + Sync {
     /// Returns what is known of the installation.
@@ -158,6 +187,16 @@ pub trait Host: Send + Sync {
     /// Lists who can start agents.
     fn providers(&self, chosen: Option<&str>) -> Vec<ProviderRow>;
 
+    /// Returns who starts agents where neither a project nor a run says: the person's choice.
+    fn default_provider(&self) -> Option<String>;
+
+    /// Writes that choice; `None` takes it back.
+    ///
+    /// # Errors
+    ///
+    /// There is no such provider, or the file could not be written.
+    fn choose_provider(&self, name: Option<&str>) -> Answer<()>;
+
     /// Returns how long a project's runs are kept, given what the window's settings say for all.
     fn keep(&self, project: Option<&Project>, default: Keep) -> Keep;
 
@@ -174,6 +213,13 @@ pub trait Host: Send + Sync {
     ///
     /// The database could not be written.
     fn prune(&self, project: &str, keep: Keep) -> Answer<Pruned>;
+
+    /// Opens a project's board. From then on, what changes in its files is told in the change feed for a while.
+    ///
+    /// # Errors
+    ///
+    /// Its configuration cannot be used.
+    fn board(&self, project: &Project) -> Answer<BoardRoom>;
 
     /// Tells which of some variables the environment of this process has.
     fn has_variable(&self, name: &str) -> bool;

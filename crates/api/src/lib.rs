@@ -21,4 +21,4 @@ pub mod wire;
 pub use api::Api;
 pub use error::{Answer, ApiError, ApiErrorCode};
 pub use feed::{Feed, coalesce};
-pub use host::{Facts, Host};
+pub use host::{BoardDesk, BoardRoom, Facts, Host};

@@ -71,6 +71,10 @@ impl Board {
         cache.index(self.root(), self.config())
     }
 
+    pub(crate) fn cache(&self) -> &Mutex<Cache> {
+        &self.cache
+    }
+
     /// All records, looking at every file again.
     pub(crate) fn index_anew(&self) -> Arc<Index> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);

@@ -401,6 +401,14 @@ impl Cache {
         self.touched.insert(path.to_owned());
     }
 
+    /// What is known of each file, in no order.
+    pub(crate) fn stamps(&self) -> Vec<String> {
+        let shown = |(path, (stamp, _)): (&String, &(Stamp, _))| {
+            format!("{path} {} {} {}", stamp.modified_ns, stamp.size, stamp.inode)
+        };
+        self.files.iter().map(shown).collect()
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

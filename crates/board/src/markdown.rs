@@ -72,6 +72,17 @@ fn section(lines: &[Line<'_>], heading: &str, from: usize) -> Option<(usize, usi
     Some((begin, end))
 }
 
+/// The items of a section, each with the lines that belong to it, without their dash.
+pub(crate) fn items<'a>(body: &'a str, heading: &str) -> Vec<&'a str> {
+    let found = lines(body);
+    let Some((begin, end)) = section(&found, heading, 0) else { return Vec::new() };
+    let starts: Vec<usize> =
+        (begin + 1..end).filter(|at| !found[*at].code && found[*at].text.starts_with("- ")).collect();
+    let ends = starts.iter().skip(1).copied().chain([end]);
+    let place = |at: usize| found.get(at).map_or(body.len(), |line| line.start);
+    starts.iter().zip(ends).map(|(start, end)| body[place(*start) + 2..place(end)].trim_end()).collect()
+}
+
 /// Appends `line` to a section, which is made at the end when there is none. `body` is without its outer empty lines.
 pub(crate) fn append(body: &str, heading: &str, line: &str, newline: &str) -> String {
     let found = lines(body);
@@ -453,6 +464,8 @@ mod tests {
 
     #[test]
     fn lines_are_appended_where_their_section_ends() {
+        assert_eq!(items("## Activity\n\n- a\n  more\n- b\n\n## Notes\n\n- c", ACTIVITY), ["a\n  more", "b"]);
+        assert!(items("## Notes\n", ACTIVITY).is_empty() && items("## Activity", ACTIVITY).is_empty());
         assert_eq!(append("", ACTIVITY, "- a", "\n"), "## Activity\n\n- a");
         assert_eq!(append("Text.", NOTES, "- a", "\n"), "Text.\n\n## Notes\n\n- a");
         assert_eq!(

@@ -1,5 +1,7 @@
 //! What a run did, as a tree of nodes with its result on top.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -79,6 +81,59 @@ pub struct Node {
     pub detail: Option<Value>,
 }
 
+/// What the agents below a node, or of a whole run, came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentUsage {
+    /// How many there are, those that wait included.
+    pub agents: u64,
+    /// Those that ended without a result.
+    pub failed: u64,
+    /// Tokens they read, as far as it was told.
+    pub input_tokens: u64,
+    /// Tokens they wrote, as far as it was told.
+    pub output_tokens: u64,
+}
+
+impl AgentUsage {
+    fn of(node: &Node) -> Self {
+        let tokens = |key: &str| node.detail.as_ref().and_then(|detail| detail.get(key)).and_then(Value::as_u64);
+        Self {
+            agents: 1,
+            failed: u64::from(node.status == NodeStatus::Failed),
+            input_tokens: tokens("inputTokens").unwrap_or(0),
+            output_tokens: tokens("outputTokens").unwrap_or(0),
+        }
+    }
+
+    fn add(&mut self, more: Self) {
+        self.agents += more.agents;
+        self.failed += more.failed;
+        self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+    }
+
+    /// Sums up a run's agents: all of them, and for each node those below it. A node without any is not in the map.
+    #[must_use]
+    pub fn sum(nodes: &[Node]) -> (Self, HashMap<u64, Self>) {
+        let parents: HashMap<u64, Option<u64>> = nodes.iter().map(|node| (node.id, node.parent)).collect();
+        let mut all = Self::default();
+        let mut below: HashMap<u64, Self> = HashMap::new();
+        for node in nodes.iter().filter(|node| node.kind == NodeKind::Agent) {
+            let own = Self::of(node);
+            all.add(own);
+            let mut at = node.parent;
+            // A tree is no deeper than it has nodes; a damaged one may go in circles.
+            for _ in 0..nodes.len() {
+                let Some(id) = at else { break };
+                below.entry(id).or_default().add(own);
+                at = parents.get(&id).copied().flatten();
+            }
+        }
+        (all, below)
+    }
+}
+
 /// The full report of a run, kept in its record.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Report {
@@ -92,7 +147,8 @@ pub struct Report {
 
 impl Report {
     /// Writes the report in its stored and shown shape:
-    /// `{result: {data: {output}, errCode?, errMsg?}, nodes: […]}`.
+    /// `{result: {data: {output}, errCode?, errMsg?}, agents?, nodes: […]}`. `agents` sums up what the run's agents came
+    /// to, and so does the `agents` of every node that has some below it.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut result = serde_json::Map::new();
@@ -102,6 +158,7 @@ impl Report {
             result.insert("errCode".into(), json!(error.err_code.unwrap_or(1)));
             result.insert("errMsg".into(), json!(error.message));
         }
+        let (all, below) = AgentUsage::sum(&self.nodes);
         let nodes: Vec<Value> = self
             .nodes
             .iter()
@@ -118,9 +175,55 @@ impl Report {
                 if let (Some(detail), Some(object)) = (&node.detail, shown.as_object_mut()) {
                     object.insert("detail".into(), detail.clone());
                 }
+                if let (Some(usage), Some(object)) = (below.get(&node.id), shown.as_object_mut()) {
+                    object.insert("agents".into(), json!(usage));
+                }
                 shown
             })
             .collect();
-        json!({ "result": result, "nodes": nodes })
+        if all.agents == 0 {
+            return json!({ "result": result, "nodes": nodes });
+        }
+        json!({ "result": result, "agents": all, "nodes": nodes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(id: u64, parent: Option<u64>, kind: NodeKind, status: NodeStatus, detail: Value) -> Node {
+        let detail = (!detail.is_null()).then_some(detail);
+        Node { id, parent, kind, title: id.to_string(), status, started_at: None, finished_at: None, detail }
+    }
+
+    #[test]
+    fn tokens_are_summed_up_the_tree() {
+        let agent = |id, parent, status, detail| node(id, parent, NodeKind::Agent, status, detail);
+        let nodes = vec![
+            node(1, None, NodeKind::Related, NodeStatus::Success, Value::Null),
+            node(2, Some(1), NodeKind::Phase, NodeStatus::Success, Value::Null),
+            agent(3, Some(2), NodeStatus::Success, json!({"inputTokens": 5, "outputTokens": 2})),
+            agent(4, Some(2), NodeStatus::Failed, json!({"outputTokens": 1})),
+            agent(5, None, NodeStatus::Queued, Value::Null),
+        ];
+        let (all, below) = AgentUsage::sum(&nodes);
+        assert_eq!(all, AgentUsage { agents: 3, failed: 1, input_tokens: 5, output_tokens: 3 });
+        let part = AgentUsage { agents: 2, failed: 1, input_tokens: 5, output_tokens: 3 };
+        assert_eq!((below[&1], below[&2], below.len()), (part, part, 2));
+        let shown = Report { nodes, ..Report::default() }.to_json();
+        assert_eq!(shown["agents"], json!({"agents": 3, "failed": 1, "inputTokens": 5, "outputTokens": 3}));
+        assert_eq!(shown["nodes"][1]["agents"]["agents"], 2);
+        assert_eq!(Report::default().to_json().get("agents"), None);
+    }
+
+    #[test]
+    fn a_damaged_tree_is_summed_up_all_the_same() {
+        let nodes = vec![
+            node(1, Some(2), NodeKind::Phase, NodeStatus::Success, Value::Null),
+            node(2, Some(1), NodeKind::Phase, NodeStatus::Success, Value::Null),
+            node(3, Some(1), NodeKind::Agent, NodeStatus::Success, Value::Null),
+        ];
+        assert_eq!(AgentUsage::sum(&nodes).0.agents, 1);
     }
 }

@@ -127,6 +127,17 @@ impl RunStatus {
     }
 }
 
+impl RunStatus {
+    /// Checks that a run may run again since one of its agents is to be asked again: only one that has ended.
+    ///
+    /// # Errors
+    ///
+    /// Says which step was refused.
+    pub fn check_retry(self) -> Result<(), InvalidTransition> {
+        if self.is_final() { Ok(()) } else { Err(InvalidTransition { from: self, to: Self::Running }) }
+    }
+}
+
 /// Why a run was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -205,6 +216,29 @@ pub struct ClientInfo {
     pub protocol: String,
 }
 
+/// Caps of one run. What is absent is the project's, or the usual one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunCaps {
+    /// Agents it may start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_agents: Option<u64>,
+    /// Output tokens after which it starts no more agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+}
+
+impl RunCaps {
+    /// The lower of a run's own cap and its project's.
+    #[must_use]
+    pub fn lower(own: Option<u64>, project: Option<u64>) -> Option<u64> {
+        match (own, project) {
+            (Some(own), Some(project)) => Some(own.min(project)),
+            (own, project) => own.or(project),
+        }
+    }
+}
+
 /// The options a run was started with that must be the same when another process continues it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -233,6 +267,8 @@ pub struct LaunchOptions {
     pub profile: Option<String>,
     /// The provider of the run's agents, if the command line named one.
     pub provider: Option<String>,
+    /// What the run may use, below what its project allows.
+    pub caps: RunCaps,
     /// The entrypoint as it was declared when the run started.
     pub entrypoint: Option<crate::Entrypoint>,
     /// The input with defaults filled in and files imported.

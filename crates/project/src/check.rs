@@ -81,13 +81,36 @@ fn check_call_named(entrypoint: &Entrypoint, input: &Value, files: FileValues) -
 ///
 /// Every fault.
 pub fn check_call_with_files(entrypoint: &Entrypoint, input: &Value) -> Result<Map<String, Value>, Faults> {
-    let of_files = crate::files::probe_all(&entrypoint.params, input);
-    match check_call(entrypoint, input) {
+    and_files(&entrypoint.params, input, check_call(entrypoint, input))
+}
+
+fn and_files(
+    params: &[Param],
+    input: &Value,
+    checked: Result<Map<String, Value>, Faults>,
+) -> Result<Map<String, Value>, Faults> {
+    let of_files = crate::files::probe_all(params, input);
+    match checked {
         Ok(checked) => Faults::unless_any(of_files, checked),
         Err(mut found) => {
-            found.faults.extend(of_files);
+            let named = |fault: &Fault| found.faults.iter().any(|other| other.name == fault.name);
+            let more: Vec<Fault> = of_files.into_iter().filter(|fault| !named(fault)).collect();
+            found.faults.extend(more);
+            found.faults.sort_by_key(|fault| place(params, &fault.name));
             Err(found)
         }
+    }
+}
+
+/// Where a fault stands among the others: the input as a whole first, then as declared and element by element, unknown
+/// names last.
+fn place(params: &[Param], name: &str) -> (usize, usize) {
+    let (declared, element) = name.split_once('[').unwrap_or((name, ""));
+    let element = element.trim_end_matches(']').parse().unwrap_or(0);
+    match params.iter().position(|param| param.name == declared) {
+        _ if name.is_empty() => (0, 0),
+        Some(position) => (position + 1, element),
+        None => (usize::MAX, 0),
     }
 }
 
@@ -300,6 +323,24 @@ mod tests {
         assert_eq!(
             message,
             "`a` must be at least 2 characters long, not 1 character; `b` must be a text that matches `^[a-z]+$`, not \"A\""
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named_with_the_other_faults_in_the_declared_order() {
+        let params = params(
+            &json!({"first": {"type": "file"}, "count": {"type": "integer"}, "more": {"type": "file", "multiple": true}}),
+        );
+        let input = json!({"count": "x", "first": "/nowhere/at/all", "more": ["relative", 7], "other": 1});
+        let faults = and_files(&params, &input, check_input(&params, &input)).unwrap_err();
+        let names: Vec<&str> = faults.faults.iter().map(|fault| fault.name.as_str()).collect();
+        assert_eq!(names, ["first", "count", "more[0]", "more[1]", "other"], "{faults}");
+        let alone = json!({"first": "/nowhere/at/all"});
+        assert!(
+            and_files(&params, &alone, check_input(&params, &alone))
+                .unwrap_err()
+                .to_string()
+                .contains("/nowhere/at/all")
         );
     }
 

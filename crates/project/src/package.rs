@@ -99,27 +99,27 @@ impl PackageError {
     #[must_use]
     pub fn next_step(&self) -> String {
         match self {
-            Self::NoFolder { .. } => "Check the path; a moved project is registered again from its new place".into(),
-            Self::NotAFolder { .. } => "Name the folder that holds package.json".into(),
-            Self::NotText { .. } => "Rename the folder, or the one above it, to a name in UTF-8".into(),
+            Self::NoFolder { .. } => "check the path; a moved project is registered again from its new place".into(),
+            Self::NotAFolder { .. } => "name the folder that holds package.json".into(),
+            Self::NotText { .. } => "rename the folder, or the one above it, to a name in UTF-8".into(),
             Self::NoPackage { folder } => {
-                format!("Run `workflow-code init {}` to make it a workflow project", folder.display())
+                format!("run `workflow-code init {}` to make it a workflow project", folder.display())
             }
             Self::Unreadable { source: ReadError::TooLarge { .. } } => {
                 "package.json may have 1 MiB; move data out of it".into()
             }
-            Self::Unreadable { .. } => "Make package.json a regular file that you may read".into(),
-            Self::NotJson { .. } => "Mend the file at that place".into(),
+            Self::Unreadable { .. } => "make package.json a regular file that you may read".into(),
+            Self::NotJson { .. } => "mend the file at that place".into(),
             Self::NotAnObject { .. } => "package.json must be one JSON object".into(),
             Self::OtherType { found: Some(_), .. } => {
-                "Open it with the program it was made for, or set `\"projectType\": \"workflow\"`".into()
+                "open it with the program it was made for, or set `\"projectType\": \"workflow\"`".into()
             }
             Self::OtherType { file, found: None } => format!(
-                "Run `workflow-code init {}`, or add `\"projectType\": \"workflow\"`",
+                "run `workflow-code init {}`, or add `\"projectType\": \"workflow\"`",
                 file.parent().unwrap_or(Path::new(".")).display()
             ),
             Self::NoId { file } | Self::BadId { file, .. } => format!(
-                "Run `workflow-code init {}{}`, or set `\"id\"` to a fresh UUID (`uuidgen` prints one)",
+                "run `workflow-code init {}{}`, or set `\"id\"` to a fresh UUID (`uuidgen` prints one)",
                 file.parent().unwrap_or(Path::new(".")).display(),
                 if matches!(self, Self::BadId { .. }) { " --new-id" } else { "" }
             ),

@@ -59,15 +59,15 @@ impl RelatedError {
     pub fn next_step(&self) -> String {
         match self {
             Self::UnknownAlias { alias, .. } => {
-                format!("Add `\"{alias}\": {{\"id\": \"UUID\"}}` to `workflow.relatedProjects` in its package.json")
+                format!("add `\"{alias}\": {{\"id\": \"UUID\"}}` to `workflow.relatedProjects` in its package.json")
             }
             Self::OtherProject { given, alias, .. } => {
-                format!("Name the right folder, or set the `id` of `{alias}` to `{given}` in package.json")
+                format!("name the right folder, or set the `id` of `{alias}` to `{given}` in package.json")
             }
             Self::NotReturned { uuid, other, .. } => format!(
-                "Add `\"ALIAS\": {{\"id\": \"{uuid}\"}}` to `workflow.relatedProjects` in the package.json of `{other}`"
+                "add `\"ALIAS\": {{\"id\": \"{uuid}\"}}` to `workflow.relatedProjects` in the package.json of `{other}`"
             ),
-            Self::Itself { .. } => "Call the entrypoint's function instead".into(),
+            Self::Itself { .. } => "call the entrypoint's function instead".into(),
         }
     }
 }

@@ -1,24 +1,33 @@
-//! The agents of a run: which provider it has, and how its programs are started below the run's own worker.
+//! The agents of a run: its provider at work, and how its programs are started below the run's own worker.
 //!
-//! Below the worker, so that they end with it, whatever ends it.
+//! Below the worker, so that they end with it, whatever ends it. Which provider a run has is decided in `providers`.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agents::canned::{Canned, CannedProvider};
-use agents::command::{CommandLine, CommandProvider, Launch, Launching, Preset, Ran, presets};
-use agents::{Desk, Fault, Provider, Request, StartRefused};
+use agents::command::{CommandLine, CommandProvider, Launch, Launching, Ran};
+use agents::http::HttpProvider;
+use agents::{Desk, Fault, MemberEvent, Provider, Request, StartRefused};
 use project::EnvFile;
-use script::{HostCall, HostError, Tally};
+use script::{HostCall, HostError, Note, Tally};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent_types;
+use crate::chat::{self, Endpoint};
 use crate::context::Project;
+use crate::host_calls::HostContext;
 use crate::protocol::{ExecJob, Executed, ToWorker};
+use crate::providers::{self, Choice};
 use crate::run::Results;
+
+/// The option that is settled here where the provider cannot.
+const AGENT_TYPE: &str = "agentType";
 
 /// Numbers of agents' programs begin here, far above those of host calls.
 const FIRST_NUMBER: u64 = 1 << 52;
@@ -35,10 +44,32 @@ const FAILURES: usize = 10;
 /// A program that is to be started, and where its end is awaited.
 type Wanted = (ExecJob, oneshot::Sender<Result<Executed, String>>);
 
+/// What an agent was asked with, as far as a person sees it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// The node that stands for it.
+    pub(crate) node: Option<u64>,
+    /// The provider.
+    pub(crate) provider: String,
+    /// The model, if the call names one.
+    pub(crate) model: Option<String>,
+}
+
+/// What happens to agents beside their results.
+pub(crate) enum CrewNews {
+    /// A program is to be started.
+    Program(ToWorker),
+    /// A child came to be, or ended.
+    Member(MemberEvent, Asked),
+}
+
 /// The agents of one run.
 pub(crate) struct Crew {
     desk: Result<Desk, String>,
+    provider: String,
     strict: bool,
+    asked: HashMap<u64, Asked>,
+    members: mpsc::UnboundedReceiver<MemberEvent>,
     wanted: mpsc::UnboundedReceiver<Wanted>,
     waiting: HashMap<u64, oneshot::Sender<Result<Executed, String>>>,
     /// What the run's agents came to, once it is over.
@@ -49,28 +80,49 @@ pub(crate) struct Crew {
 
 impl Crew {
     /// Finds the run's provider. That there is none is told when an agent is asked for.
-    pub(crate) fn new(project: &Project, env_file: &EnvFile, strict: bool) -> Self {
+    pub(crate) fn new(project: &Project, host: &Arc<HostContext>, strict: bool) -> Self {
         let (sender, wanted) = mpsc::unbounded_channel();
+        let (told, members) = mpsc::unbounded_channel();
         let launch = Arc::new(BelowWorker {
-            environment: environment(project, env_file),
+            environment: environment(project, &host.env_file),
             process: project.environment.clone(),
             sender,
             next: AtomicU64::new(FIRST_NUMBER),
         });
-        let desk = provider(project, launch).map(|provider| {
+        let mut name = String::new();
+        let desk = provider(project, host, launch).map(|provider| {
             tracing::debug!(provider = provider.name(), "the run's agents");
-            Desk::new(provider, 0, GRACE, |event| tracing::debug!(?event, "agent"))
+            provider.name().clone_into(&mut name);
+            Desk::new(provider, 0, GRACE, move |event| {
+                // Nobody listens any more once the run is over.
+                let _ = told.send(event);
+            })
         });
-        Self { desk, strict, wanted, waiting: HashMap::new(), tally: Tally::default(), failures: Vec::new() }
+        Self {
+            desk,
+            provider: name,
+            strict,
+            asked: HashMap::new(),
+            members,
+            wanted,
+            waiting: HashMap::new(),
+            tally: Tally::default(),
+            failures: Vec::new(),
+        }
     }
 
     /// The options of `agent()` that are honoured, when there is a provider.
     pub(crate) fn options(&self) -> Option<Vec<String>> {
-        self.desk.as_ref().ok().map(|desk| desk.capabilities().options)
+        let mut options = self.desk.as_ref().ok()?.capabilities().options;
+        if !options.iter().any(|option| option == AGENT_TYPE) {
+            // Settled here where the provider cannot.
+            options.push(AGENT_TYPE.into());
+        }
+        Some(options)
     }
 
-    /// Takes a script's call in; its place in the line is taken at once.
-    pub(crate) fn call(&self, run: &str, project: &Project, call: HostCall, results: &Results) {
+    /// Takes a script's call in; its place in the line is taken at once. Returns what is to be noted.
+    pub(crate) fn call(&mut self, run: &str, project: &Project, call: HostCall, results: &Results) -> Option<Note> {
         let results = results.clone();
         let failed =
             |code: &str, message: String, fatal: bool| HostError { code: code.into(), message, data: None, fatal };
@@ -78,33 +130,64 @@ impl Crew {
             Ok(desk) => desk,
             Err(why) => {
                 // One error before the first agent, and not a `null` a hundred times.
-                let error = failed("AGENT_START", why.clone(), !self.strict);
+                let error = match self.strict {
+                    true => failed("AGENT_START", format!("agent() could not start a child: {why}"), false),
+                    false => HostError {
+                        data: Some(serde_json::json!({ "code": "AGENT_START" })),
+                        ..failed("AGENT_START", why.clone(), true)
+                    },
+                };
                 let _ = results.send((call, Err(error)));
-                return;
+                return None;
             }
         };
-        let request = match Request::read(run, call.seq, &call.args, project.manifest.root.clone()) {
+        let mut request = match Request::read(run, call.seq, &call.args, project.manifest.root.clone()) {
             Ok(request) => request,
             Err(error) => {
                 let error = failed("INVALID_ARGUMENT", error.to_string(), false);
                 let _ = results.send((call, Err(error)));
-                return;
+                return None;
             }
         };
+        let note = agent_types::settle(&mut request, desk);
         let strict = self.strict;
+        let model = request.option("model").map(str::to_owned);
+        self.asked.insert(call.seq, Asked { node: call.own_node, provider: self.provider.clone(), model });
         let end = desk.submit(request);
         tokio::spawn(async move {
             let outcome = end.await.answer(strict).map_err(|(code, message)| failed(code, message, false));
             // The run may have ended meanwhile.
             let _ = results.send((call, outcome));
         });
+        note
     }
 
-    /// Waits for a program that is to be started.
-    pub(crate) async fn next(&mut self) -> Option<ToWorker> {
-        let (job, ended) = self.wanted.recv().await?;
-        self.waiting.insert(job.seq, ended);
-        Some(ToWorker::Exec(job))
+    /// Waits for what happens next. May be dropped while waiting.
+    pub(crate) async fn next(&mut self) -> Option<CrewNews> {
+        tokio::select! {
+            biased;
+            Some(event) = self.members.recv() => {
+                let (MemberEvent::Started(member) | MemberEvent::Ended(member, _)) = &event;
+                let asked = self.asked.get(&member.seq).cloned().unwrap_or_default();
+                if matches!(event, MemberEvent::Ended(..)) {
+                    self.asked.remove(&member.seq);
+                }
+                Some(CrewNews::Member(event, asked))
+            }
+            Some((job, ended)) = self.wanted.recv() => {
+                self.waiting.insert(job.seq, ended);
+                Some(CrewNews::Program(ToWorker::Exec(job)))
+            }
+            else => None,
+        }
+    }
+
+    /// Gives what has happened and was not waited for.
+    pub(crate) fn next_member(&mut self) -> Option<(MemberEvent, Asked)> {
+        let event = self.members.try_recv().ok()?;
+        let (MemberEvent::Started(member) | MemberEvent::Ended(member, _)) = &event;
+        let asked = self.asked.get(&member.seq).cloned().unwrap_or_default();
+        Some((event, asked))
     }
 
     /// Takes in how a program ended, if it was an agent's.
@@ -141,77 +224,35 @@ fn environment(project: &Project, env_file: &EnvFile) -> BTreeMap<String, String
         .collect()
 }
 
-/// The provider: the one asked for, else the project's, else the first known program that is installed.
-fn provider(project: &Project, launch: Arc<BelowWorker>) -> Result<Arc<dyn Provider>, String> {
-    let command = |preset: Preset| -> Arc<dyn Provider> { Arc::new(CommandProvider::new(preset, launch.clone())) };
-    let path = project.environment.get(std::ffi::OsStr::new("PATH")).cloned().unwrap_or_default();
-    let setting = project.manifest.provider.as_ref();
-    match (&project.provider, setting) {
-        (Some(name), _) => named(name, setting, &command),
-        (None, Some(Value::String(name))) => named(name, None, &command),
-        (None, Some(value)) => Preset::read("command", value).map(command).map_err(|error| error.to_string()),
-        (None, None) => {
-            presets().into_iter().find(|preset| preset.is_installed(&path)).map(command).ok_or_else(none_installed)
+/// The provider that was chosen, if it can be used: what cannot is one error before the first agent, and not a `null` a
+/// hundred times.
+fn provider(project: &Project, host: &Arc<HostContext>, launch: Arc<BelowWorker>) -> Result<Arc<dyn Provider>, String> {
+    match providers::choose(project)? {
+        Choice::Command(preset) => {
+            let program = preset.program().unwrap_or_default();
+            if !launch.finds(program, &project.manifest.root) {
+                let setup = if preset.setup.is_empty() { String::new() } else { format!(". {}", preset.setup) };
+                return Err(format!(
+                    "the provider `{}` cannot be used: there is no program `{program}`{setup}",
+                    preset.name
+                ));
+            }
+            Ok(Arc::new(CommandProvider::new(*preset, launch)))
+        }
+        Choice::Http(settings) => {
+            if !providers::is_connected(project) {
+                return Err(chat::no_connection());
+            }
+            Ok(Arc::new(HttpProvider::new(*settings, Arc::new(Endpoint::new(Arc::clone(host))))))
+        }
+        Choice::Canned(None) => Ok(Arc::new(CannedProvider(Canned::new(Value::Null)))),
+        Choice::Canned(Some(file)) => {
+            let path = project.manifest.root.join(&file);
+            let text = std::fs::read_to_string(path).map_err(|error| format!("the replies in `{file}`: {error}"))?;
+            let list = serde_json::from_str(&text).map_err(|error| format!("the replies in `{file}`: {error}"))?;
+            Ok(Arc::new(CannedProvider(Canned::new(list))))
         }
     }
-}
-
-/// A program that is known to start agents.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownProvider {
-    /// Its name, as `--provider` takes it.
-    pub name: String,
-    /// How to get and set it up, one sentence.
-    pub setup: String,
-    /// Whether it is on the path.
-    pub installed: bool,
-}
-
-/// Lists the programs that are known to start agents, in the order they are looked for.
-#[must_use]
-pub fn known_providers(path: &std::ffi::OsStr) -> Vec<KnownProvider> {
-    presets()
-        .into_iter()
-        .map(|preset| KnownProvider { installed: preset.is_installed(path), name: preset.name, setup: preset.setup })
-        .collect()
-}
-
-fn none_installed() -> String {
-    let known: Vec<String> =
-        presets().iter().map(|preset| format!("`{}` ({})", preset.name, preset.setup.trim_end_matches('.'))).collect();
-    format!(
-        "no agent provider: name one with `--provider NAME` or `\"provider\"` under `workflow` in package.json. Known: {}",
-        known.join("; ")
-    )
-}
-
-fn named(
-    name: &str,
-    setting: Option<&Value>,
-    command: &dyn Fn(Preset) -> Arc<dyn Provider>,
-) -> Result<Arc<dyn Provider>, String> {
-    if let Some(file) = name.strip_prefix("canned:") {
-        let text = std::fs::read_to_string(file).map_err(|error| format!("the replies in `{file}`: {error}"))?;
-        let list = serde_json::from_str(&text).map_err(|error| format!("the replies in `{file}`: {error}"))?;
-        return Ok(Arc::new(CannedProvider(Canned::new(list))));
-    }
-    if name == "canned" {
-        return Ok(Arc::new(CannedProvider(Canned::new(Value::Null))));
-    }
-    if let Some(value @ (Value::Object(_) | Value::Array(_))) = setting
-        && let Ok(preset) = Preset::read("command", value)
-        && preset.name == name
-    {
-        return Ok(command(preset));
-    }
-    let all = presets();
-    if let Some(preset) = all.iter().find(|preset| preset.name == name) {
-        return Ok(command(preset.clone()));
-    }
-    let mut known: Vec<&str> = all.iter().map(|preset| preset.name.as_str()).collect();
-    known.push("canned");
-    agents::check_provider(name, &known).map_err(|error| error.to_string())?;
-    Err(none_installed())
 }
 
 /// Has programs started by the run's worker.
@@ -230,6 +271,15 @@ impl std::fmt::Debug for BelowWorker {
 }
 
 impl BelowWorker {
+    /// Tells whether there is a program: a path counts from `folder`, a name is looked for where programs are.
+    fn finds(&self, program: &str, folder: &Path) -> bool {
+        if program.contains('/') {
+            return folder.join(program).is_file();
+        }
+        let path = self.environment.get("PATH").map(String::as_str).unwrap_or_default();
+        std::env::split_paths(path).any(|folder| folder.join(program).is_file())
+    }
+
     fn job(&self, line: CommandLine) -> Option<ExecJob> {
         let mut environment = self.environment.clone();
         for (name, value) in &self.process {
@@ -259,20 +309,15 @@ impl BelowWorker {
 impl Launch for BelowWorker {
     fn launch(&self, line: CommandLine, stop: CancellationToken) -> Launching {
         let job = self.job(line);
-        let path = self.environment.get("PATH").cloned().unwrap_or_default();
+        let there = job.as_ref().is_some_and(|job| self.finds(&job.program, Path::new(&job.folder)));
         let sender = self.sender.clone();
         Box::pin(async move {
             let job = job.ok_or_else(|| StartRefused("the agent command is empty".into()))?;
             if job.arguments.iter().any(|argument| argument.contains('\0')) {
                 return Err(StartRefused("an argument of a program holds no NUL".into()));
             }
-            let there = if job.program.contains('/') {
-                std::path::Path::new(&job.folder).join(&job.program).is_file()
-            } else {
-                std::env::split_paths(&path).any(|folder| folder.join(&job.program).is_file())
-            };
             if !there {
-                return Err(StartRefused(format!("there is no program `{}` on the PATH", job.program)));
+                return Err(StartRefused(format!("there is no program `{}`", job.program)));
             }
             let (ended, end) = oneshot::channel();
             sender.send((job, ended)).map_err(|_| StartRefused("the run is over".into()))?;

@@ -127,9 +127,10 @@ mod tests {
             allow_exec: Vec::new(),
             related: Vec::new(),
             provider: None,
+            agents_file: None,
             profile: None,
         };
-        let host = HostContext::new(&project, None);
+        let host = HostContext::new(&project, 7, 0);
         assert!(host.is_connection("https://one.example") && !host.is_connection("https://two.example"));
         let (known, asked) = (host.known_secrets(), source.0.load(Ordering::SeqCst));
         assert_eq!((known, asked, host.masker().finds("hunter2")), (0, 0, false));

@@ -53,6 +53,8 @@ pub struct Project {
     pub related: Vec<String>,
     /// The provider of its runs' agents, if the caller named one.
     pub provider: Option<String>,
+    /// Where the person's choice of a provider for all projects is kept.
+    pub agents_file: Option<PathBuf>,
     /// The profile it is run in.
     pub profile: Option<String>,
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use model::{CancelReason, ClientInfo, Entrypoint, Envelope, ErrorCode, Limits, Origin, RunId, StructureReport};
+use model::{
+    CancelReason, ClientInfo, Entrypoint, Envelope, ErrorCode, Limits, Origin, RunCaps, RunId, StructureReport,
+};
 use project::cache::StructureCache;
 use project::{Faults, Manifest};
 use serde_json::{Map, Value};
@@ -17,7 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::context::Project;
 use crate::host_calls::HostContext;
-use crate::resume::{ResumeError, take_up};
+use crate::resume::{ResumeError, reopen, take_up};
 use crate::run::{Drive, Past, RunEvent};
 use crate::supervisor::{WorkerImage, Workers};
 
@@ -62,6 +64,11 @@ impl CancelSwitch {
         self.token.cancel();
     }
 
+    /// Whether the run was asked to end.
+    pub(crate) fn is_thrown(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
     pub(crate) async fn cancelled(&self) -> CancelReason {
         self.token.cancelled().await;
         self.reason.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(CancelReason::ClientGone)
@@ -96,8 +103,24 @@ pub struct RunRequest {
     pub client: Option<ClientInfo>,
     /// The run that starts it.
     pub parent: Option<RunId>,
+    /// What it may use, below what its project allows.
+    pub caps: RunCaps,
     /// Project and entrypoint of every run above it and of itself, as `UUID/entrypoint`.
     pub(crate) ancestry: Vec<String>,
+}
+
+/// A run that is recorded and has not begun.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    drive: Drive,
+    lease: Lease,
+    place: Option<OwnedSemaphorePermit>,
+}
+
+impl Recorded {
+    pub(crate) fn run(&self) -> &RunId {
+        self.lease.run()
+    }
 }
 
 /// A run that was taken in.
@@ -173,12 +196,18 @@ impl Executor {
     /// Makes an executor that records in `store` and runs at most `most` workers side by side.
     #[must_use]
     pub fn new(store: Store, image: WorkerImage, most: usize) -> Self {
+        Self::owned_by(Owner::current(), store, image, most)
+    }
+
+    /// The same in the name of another process, or of one before the machine was started again; for tests.
+    #[must_use]
+    pub fn owned_by(owner: Owner, store: Store, image: WorkerImage, most: usize) -> Self {
         Self {
             shared: Arc::new(Shared {
                 store,
                 image,
                 workers: Workers::default(),
-                owner: Owner::current(),
+                owner,
                 places: Arc::new(Semaphore::new(most.max(1))),
                 child_places: Arc::new(Semaphore::new(CHILDREN)),
                 queued: AtomicUsize::new(0),
@@ -230,7 +259,7 @@ impl Executor {
         if let Some(report) = cache.load(&manifest.root, &discovery) {
             return report;
         }
-        let begun_at = model::Clock::now(&model::SystemClock);
+        let begun_at = self.shared.store.now();
         let candidates = discovery.clone();
         let made = crate::structure::analyse(manifest, discovery, &self.shared.image, &self.shared.workers).await;
         if let Err(error) = cache.store(&manifest.root, &candidates, &made.modules, &made.report, begun_at) {
@@ -250,7 +279,7 @@ impl Executor {
         raw_input: Value,
         origin: Origin,
     ) -> Result<RunRequest, Faults> {
-        let mut input = project::check_call(entrypoint, &raw_input)?;
+        let mut input = project::check_call_with_files(entrypoint, &raw_input)?;
         let files = project.managed_files();
         files.import_all(&entrypoint.params, &mut input)?;
         let paths = files.with_paths(&entrypoint.params, &input)?;
@@ -264,6 +293,7 @@ impl Executor {
             origin,
             client: None,
             parent: None,
+            caps: RunCaps::default(),
             ancestry: vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)],
         })
     }
@@ -275,35 +305,34 @@ impl Executor {
     /// [`StartError::Busy`] when too many wait, or that it could not be recorded.
     pub async fn start(&self, request: RunRequest) -> Result<RunHandle, StartError> {
         let place = Arc::clone(&self.shared.places).try_acquire_owned().ok();
-        self.start_in(request, place).await
+        let recorded = self.record(request, place).await?;
+        Ok(self.launch(recorded))
     }
 
-    /// Takes a related run in. It needs no place of its own, since its parent does nothing but wait for it.
-    pub(crate) async fn start_child(&self, request: RunRequest) -> Result<RunHandle, StartError> {
+    /// Records a related run, which does nothing before it is launched. It needs no place of its own, since its parent
+    /// does nothing but wait for it.
+    pub(crate) async fn record_child(&self, request: RunRequest) -> Result<Recorded, StartError> {
         let place = Arc::clone(&self.shared.child_places).try_acquire_owned().ok();
-        self.start_in(request, place).await
+        self.record(request, place).await
     }
 
     pub(crate) fn of(shared: &Arc<Shared>) -> Self {
         Self { shared: Arc::clone(shared) }
     }
 
-    async fn start_in(
-        &self,
-        request: RunRequest,
-        place: Option<OwnedSemaphorePermit>,
-    ) -> Result<RunHandle, StartError> {
+    async fn record(&self, request: RunRequest, place: Option<OwnedSemaphorePermit>) -> Result<Recorded, StartError> {
         let shared = &self.shared;
         if place.is_none() && shared.queued.fetch_add(1, Ordering::SeqCst) >= Limits::QUEUED_CALLS {
             shared.queued.fetch_sub(1, Ordering::SeqCst);
             return Err(StartError::Busy);
         }
         // `.env` and the saved logins are files.
-        let project = Arc::clone(&request.project);
-        let host = blocking(move || HostContext::new(&project, None)).await;
+        let (project, now) = (Arc::clone(&request.project), shared.store.now());
+        let host = blocking(move || HostContext::begin(&project, now)).await;
         let mut launch = request.project.launch_options();
         launch.entrypoint = Some(request.entrypoint.clone());
         launch.prepared_input = Value::Object(request.input.clone());
+        launch.caps = request.caps;
         launch.seed = format!("{:032x}", host.seed);
         launch.clock = host.started_at;
         let new = NewRun {
@@ -331,7 +360,7 @@ impl Executor {
                 return Err(error.into());
             }
         };
-        Ok(self.launch(drive, lease, place))
+        Ok(Recorded { drive, lease, place })
     }
 
     /// Takes a run up again that waits, was interrupted, or whose client went away, and sees it through from where it
@@ -380,11 +409,34 @@ impl Executor {
         if place.is_none() {
             shared.queued.fetch_add(1, Ordering::SeqCst);
         }
-        Ok(self.launch(drive, lease, place))
+        Ok(self.launch(Recorded { drive, lease, place }))
+    }
+
+    /// Asks one agent of a run that has ended again, under the same id: `agent` is its number among the run's agents.
+    /// What other agents answered stays, wherever the script asks for it again.
+    ///
+    /// # Errors
+    ///
+    /// That the run has not ended, that the agent has not failed, or that what it needs cannot be read.
+    pub async fn retry(&self, run: &RunId, agent: u64, project: Arc<Project>) -> Result<RunHandle, ResumeError> {
+        let shared = &self.shared;
+        let (store, id, owner) = (shared.store.clone(), run.clone(), shared.owner.clone());
+        let (lease, request, host, past) = blocking(move || {
+            let lease = reopen(&store, &id, &owner, agent)?;
+            take_up(&store, &lease, project).map(|(request, host, past)| (lease, request, host, past))
+        })
+        .await?;
+        let drive = Drive::new(Arc::clone(shared), request, host, past);
+        let place = Arc::clone(&shared.places).try_acquire_owned().ok();
+        if place.is_none() {
+            shared.queued.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(self.launch(Recorded { drive, lease, place }))
     }
 
     /// Has a recorded run driven by a task of its own.
-    fn launch(&self, drive: Drive, lease: Lease, place: Option<OwnedSemaphorePermit>) -> RunHandle {
+    pub(crate) fn launch(&self, recorded: Recorded) -> RunHandle {
+        let Recorded { drive, lease, place } = recorded;
         let shared = &self.shared;
         let run_id = lease.run().clone();
         let (events, receiver) = mpsc::channel(crate::run::WAITING_EVENTS);

@@ -47,13 +47,15 @@ impl std::fmt::Debug for HostContext {
 }
 
 impl HostContext {
-    /// Makes the context of a run. `begun` is where chance and clock of a run that goes on began.
-    pub(crate) fn new(project: &Project, begun: Option<(u128, TimestampMs)>) -> Self {
-        let (seed, started_at) = begun.unwrap_or_else(|| {
-            let mut seed = [0; 16];
-            SystemIds.fill(&mut seed);
-            (u128::from_le_bytes(seed), model::Clock::now(&model::SystemClock))
-        });
+    /// Makes the context of a run that begins now.
+    pub(crate) fn begin(project: &Project, now: TimestampMs) -> Self {
+        let mut seed = [0; 16];
+        SystemIds.fill(&mut seed);
+        Self::new(project, u128::from_le_bytes(seed), now)
+    }
+
+    /// Makes the context of a run whose chance and clock began here.
+    pub(crate) fn new(project: &Project, seed: u128, started_at: TimestampMs) -> Self {
         let env_file = project.env_file();
         let context = Self {
             project_uuid: project.manifest.uuid.clone(),

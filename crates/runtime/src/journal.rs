@@ -8,8 +8,13 @@ use store::{Durability, JournalKind, NewJournalRow};
 use crate::protocol::Delivered;
 
 /// The rows of a call that is done: what was asked, unless that was journalled when it began, and what came of it.
-pub(crate) fn rows(call: &HostCall, delivered: &Delivered, begun: bool) -> Vec<NewJournalRow> {
-    if begun { vec![done(call, delivered)] } else { vec![issue(call), done(call, delivered)] }
+/// `member` is how the node of an agent stands.
+pub(crate) fn rows(call: &HostCall, delivered: &Delivered, begun: bool, member: Option<Value>) -> Vec<NewJournalRow> {
+    let mut done = done(call, delivered);
+    if let (Some(payload), Some(member)) = (done.payload.as_mut(), member) {
+        payload["member"] = member;
+    }
+    if begun { vec![done] } else { vec![issue(call), done] }
 }
 
 /// The row of a call that was made.
@@ -18,8 +23,17 @@ pub(crate) fn issue(call: &HostCall) -> NewJournalRow {
         kind: JournalKind::Issue,
         seq: Some(call.seq),
         fingerprint: Some(call.fingerprint.clone()),
-        payload: Some(json!({ "kind": call.kind, "args": call.args })),
+        payload: Some(match call.own_node {
+            Some(node) => json!({ "kind": call.kind, "args": call.args, "node": node }),
+            None => json!({ "kind": call.kind, "args": call.args }),
+        }),
     }
+}
+
+/// The row that says that an agent is asked again: from here on its result, and the order of those after it, no longer
+/// count.
+pub(crate) fn retry(seq: u64) -> NewJournalRow {
+    NewJournalRow { kind: JournalKind::Retry, seq: Some(seq), fingerprint: None, payload: None }
 }
 
 /// The row that says that a person's leave for a call was used: after a crash it is asked for again.

@@ -2,19 +2,23 @@
 //!
 //! Here: [`Executor`], which takes runs in and sees them through; `run`, one run from its worker's start to its recorded
 //! end; `supervisor` and `worker`, the two ends of the pipe, and [`protocol`], what goes through it; `host_calls`, what a
-//! script may ask for; `structure`, the report of what a project offers.
+//! script may ask for; `providers` and `agents`, who does the work of orchestration scripts; `structure`, the report of what a project offers.
 //!
 //! Not here: SQL (`store`), the engine itself (`script`), the protocol of clients (`mcp`), how processes are started and
 //! ended (`process`).
 
+mod agent_types;
 mod agents;
+mod chat;
 mod connection;
 mod context;
 mod executor;
 mod host_calls;
 mod http;
 mod journal;
+mod kept;
 pub mod protocol;
+mod providers;
 mod related;
 mod resume;
 mod run;
@@ -22,10 +26,12 @@ mod structure;
 mod supervisor;
 mod worker;
 
-pub use agents::{KnownProvider, known_providers};
 pub use connection::{Connection, ConnectionSource, KEY_VARIABLE, URL_VARIABLE};
 pub use context::{Folders, ProcessEnvironment, Project};
 pub use executor::{Canceller, Executor, RunHandle, RunRequest, StartError};
+pub use providers::{
+    ProviderRow, providers, read_default as read_default_provider, write_default as write_default_provider,
+};
 pub use resume::ResumeError;
 pub use run::{Asked, RunEvent, envelope_of, envelope_status, waiting_envelope};
 pub use supervisor::{WorkerImage, Workers};

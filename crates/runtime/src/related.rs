@@ -11,7 +11,7 @@ use project::Manifest;
 use script::{HostCall, HostError};
 use serde_json::{Value, json};
 use store::{Store, StoreError};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::context::{Folders, Project};
 use crate::executor::{Executor, RunHandle, RunRequest, blocking};
@@ -23,14 +23,17 @@ const DEPTH: usize = 8;
 /// What a related run tells the run that started it.
 #[derive(Debug)]
 pub(crate) enum ChildNews {
-    /// It is recorded.
-    Started { seq: u64, child: RunId },
+    /// It is recorded, and begins when the run that started it has noted that: whoever takes that run up again finds this
+    /// one rather than starting another.
+    Started { seq: u64, child: RunId, noted: oneshot::Sender<()> },
     /// It asks a person.
     Asked { seq: u64, child: RunId, asked: Asked },
     /// Its question was answered.
     Answered { seq: u64 },
     /// It waits, and nobody here can answer.
     Parked { seq: u64 },
+    /// It was interrupted, and goes on when the run that started it does.
+    Interrupted { child: RunId },
 }
 
 /// What the run that started a related run tells it.
@@ -73,25 +76,23 @@ impl RelatedCall {
     ) {
         let call = self.call.clone();
         match self.run(&news, control).await {
-            Ok(Some(output)) => drop(results.send((call, Ok(output)))),
-            Ok(None) => drop(news.send(ChildNews::Parked { seq: call.seq })),
+            Ok(Ended::Output(output)) => drop(results.send((call, Ok(output)))),
+            Ok(Ended::Waits) => drop(news.send(ChildNews::Parked { seq: call.seq })),
+            Ok(Ended::Interrupted(child)) => drop(news.send(ChildNews::Interrupted { child })),
             Err(error) => drop(results.send((call, Err(error)))),
         }
     }
 
-    /// `None`: it waits for a person, and outlives this call.
     async fn run(
         self,
         news: &mpsc::UnboundedSender<ChildNews>,
         mut control: mpsc::UnboundedReceiver<ChildControl>,
-    ) -> Result<Option<Value>, HostError> {
+    ) -> Result<Ended, HostError> {
         let seq = self.call.seq;
-        let mut handle = match self.begin().await? {
-            Begun::Over(outcome) => return outcome.map(Some),
-            Begun::Runs(handle) => *handle,
+        let (mut handle, child) = match self.begin(news).await? {
+            Begun::Over(outcome) => return outcome.map(Ended::Output),
+            Begun::Runs(handle, child) => (*handle, child),
         };
-        let child = handle.run_id.clone().ok_or_else(|| error("related", "the related run was not recorded"))?;
-        let _ = news.send(ChildNews::Started { seq, child: child.clone() });
         loop {
             tokio::select! {
                 biased;
@@ -103,8 +104,9 @@ impl RelatedCall {
                 result = &mut handle.result => {
                     let envelope = result.map_err(|_| error("related", "the related run ended without a result"))?;
                     return match envelope.status {
-                        EnvelopeStatus::Success => Ok(Some(envelope.output.unwrap_or(Value::Null))),
-                        EnvelopeStatus::InteractionRequired => Ok(None),
+                        EnvelopeStatus::Success => Ok(Ended::Output(envelope.output.unwrap_or(Value::Null))),
+                        EnvelopeStatus::InteractionRequired if envelope.pending.is_some() => Ok(Ended::Waits),
+                        EnvelopeStatus::InteractionRequired => Ok(Ended::Interrupted(child)),
                         EnvelopeStatus::Failed | EnvelopeStatus::Cancelled | EnvelopeStatus::Timeout => {
                             Err(child_error(envelope.error, &child))
                         }
@@ -118,12 +120,14 @@ impl RelatedCall {
         }
     }
 
-    async fn begin(&self) -> Result<Begun, HostError> {
+    async fn begin(&self, news: &mpsc::UnboundedSender<ChildNews>) -> Result<Begun, HostError> {
         let project = self.find_project().await?;
         if let Some(before) = &self.before {
             let (store, id) = (self.store.clone(), before.clone());
             let record = blocking(move || store.show(&id)).await.map_err(|problem| storage(&problem))?;
-            if record.summary.status.is_final() {
+            // One that was cancelled with the run that started it goes on with that run.
+            let is_over = record.summary.status.is_final() && record.cancel_reason() != Some(CancelReason::ClientGone);
+            if is_over {
                 return Ok(Begun::Over(match record.report.output {
                     Some(output) => Ok(output),
                     None => Err(child_error(record.report.error, before)),
@@ -134,15 +138,24 @@ impl RelatedCall {
                 .resume_child(before, Some(record.summary.epoch), project)
                 .await
                 .map_err(|problem| error("related", model::with_causes(&problem)))?;
-            return Ok(Begun::Runs(Box::new(handle)));
+            return Ok(Begun::Runs(Box::new(handle), before.clone()));
         }
         let request = self.request(project).await?;
-        let handle = self
+        let recorded = self
             .executor
-            .start_child(request)
+            .record_child(request)
             .await
             .map_err(|problem| error("related", model::with_causes(&problem)))?;
-        Ok(Begun::Runs(Box::new(handle)))
+        let child = recorded.run().clone();
+        let (noted, done) = oneshot::channel();
+        let _ = news.send(ChildNews::Started { seq: self.call.seq, child: child.clone(), noted });
+        let done = done.await;
+        let handle = self.executor.launch(recorded);
+        if done.is_err() {
+            // The run that wanted it has ended meanwhile.
+            handle.cancel(CancelReason::Client);
+        }
+        Ok(Begun::Runs(Box::new(handle), child))
     }
 
     async fn request(&self, project: Arc<Project>) -> Result<RunRequest, HostError> {
@@ -181,6 +194,7 @@ impl RelatedCall {
                 origin: Origin::Related,
                 client: None,
                 parent: Some(parent),
+                caps: model::RunCaps::default(),
                 ancestry,
             })
         })
@@ -196,10 +210,19 @@ impl RelatedCall {
     }
 }
 
+/// How a related run ended, as far as this call is concerned.
+enum Ended {
+    Output(Value),
+    /// It waits for a person, and outlives this call.
+    Waits,
+    /// It stopped, and can be taken up again.
+    Interrupted(RunId),
+}
+
 enum Begun {
     /// It had ended before.
     Over(Result<Value, HostError>),
-    Runs(Box<RunHandle>),
+    Runs(Box<RunHandle>, RunId),
 }
 
 fn child_error(problem: Option<model::RunError>, child: &RunId) -> HostError {

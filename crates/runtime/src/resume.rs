@@ -1,17 +1,19 @@
-//! Taking a run up again: what it was started with, and what it had done.
+//! Taking a run up again: what it was started with, and what it had done; and asking one of its agents again.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
-use model::{Entrypoint, LaunchOptions, ParamType, RunId};
+use model::{Entrypoint, LaunchOptions, NodeKind, NodeStatus, ParamType, RunId};
 use script::{CallKind, HostError, JournalRow};
 use serde_json::{Map, Value};
-use store::{JournalKind, Lease, NewAnswer, Question, RunRecord, Store, StoreError};
+use store::{Durability, JournalKind, Lease, NewAnswer, Owner, Question, RunRecord, Store, StoreError};
 
 use crate::context::Project;
 use crate::executor::RunRequest;
 use crate::host_calls::HostContext;
-use crate::run::Past;
+use crate::kept::Kept;
+use crate::run::{Past, Retry};
 
 /// Why a run cannot be taken up again.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +30,55 @@ pub enum ResumeError {
         /// The row.
         row: u64,
     },
+    /// The run has no agent of that number.
+    #[error("the run has no agent {agent}: it has {agents}")]
+    NoSuchAgent {
+        /// The number that was asked for.
+        agent: u64,
+        /// How many it has.
+        agents: u64,
+    },
+    /// Only an agent that failed is asked again.
+    #[error("agent {agent} (`{label}`) has not failed")]
+    NotFailed {
+        /// Its number.
+        agent: u64,
+        /// What a person sees.
+        label: String,
+    },
+    /// What it was given held secrets, which are not kept of a run that has ended.
+    #[error("what the run's agents were given held secrets, which are forgotten when a run ends; start it again")]
+    Forgotten,
+}
+
+/// Has a run that has ended run again, with one agent asked again. `agent` is its number among the run's agents.
+pub(crate) fn reopen(store: &Store, run: &RunId, owner: &Owner, agent: u64) -> Result<Lease, ResumeError> {
+    let record = store.show(run)?;
+    let mut agents: Vec<_> = record.report.nodes.iter().filter(|node| node.kind == NodeKind::Agent).collect();
+    agents.sort_by_key(|node| node.id);
+    let count = agents.len() as u64;
+    let node = usize::try_from(agent)
+        .ok()
+        .and_then(|agent| agents.get(agent.checked_sub(1)?))
+        .ok_or(ResumeError::NoSuchAgent { agent, agents: count })?;
+    let reason = node.detail.as_ref().and_then(|detail| detail.get("reason"));
+    if node.status != NodeStatus::Failed && reason.is_none() {
+        return Err(ResumeError::NotFailed { agent, label: node.title.clone() });
+    }
+    let mut seq = None;
+    for row in store.journal(run)?.rows {
+        if matches!(row.kind, JournalKind::Issue | JournalKind::Done) && row.payload.is_none() {
+            return Err(ResumeError::Forgotten);
+        }
+        let of = row.payload.as_ref().and_then(|payload| payload.get("node")).and_then(Value::as_u64);
+        if row.kind == JournalKind::Issue && of == Some(node.id) {
+            seq = row.seq;
+        }
+    }
+    let seq = seq.ok_or(ResumeError::NothingKept)?;
+    let lease = store.reopen(run, owner, record.summary.epoch)?;
+    store.append_journal(&lease, &[crate::journal::retry(seq)], Durability::Soon)?;
+    Ok(lease)
 }
 
 /// Reads everything that a run needs to go on.
@@ -37,25 +88,37 @@ pub(crate) fn take_up(
     project: Arc<Project>,
 ) -> Result<(RunRequest, HostContext, Past), ResumeError> {
     let (raw_input, cli_args, launch) = store.resume_facts(lease)?;
+    let caps = launch.caps;
     let (entrypoint, input, begun) = started_with(launch)?;
     echo_children(store, lease)?;
     let record = store.show(lease.run())?;
-    let host = HostContext::new(&project, Some(begun));
+    let host = HostContext::new(&project, begun.0, begun.1);
     mask_answers(store, lease, &record, &host)?;
-    let Read { rows, children, unfinished, leave_used, talked } = journal(store, lease, &host)?;
+    let Read { rows, children, unfinished, leave_used, talked, members, retry, dropped } =
+        journal(store, lease, &host)?;
     if talked && let Err(why) = host.connection() {
         tracing::warn!(run = %lease.run(), "the connection's key cannot be had, and so not be masked: {why}");
     }
     let sources = store.sources(lease.run())?;
+    let is_retry = retry.is_some();
     let past = Past {
         journal: rows,
         sources: (!sources.is_empty()).then(|| sources.into_iter().map(|source| (source.path, source.text)).collect()),
         children,
         unfinished,
         leave_used,
-        questions: record.questions.clone(),
+        questions: record
+            .questions
+            .iter()
+            .filter(|question| question.seq.is_none_or(|seq| !dropped.contains(&seq)))
+            .cloned()
+            .collect(),
+        members,
+        retry,
         nodes: record.report.nodes.clone(),
         files: record.files.clone(),
+        // Whoever has an agent asked again gives the run its time anew.
+        spent: if is_retry { Duration::ZERO } else { Duration::from_millis(store.spent(lease.run())?) },
         resumed: true,
     };
     let ancestry = vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)];
@@ -68,6 +131,7 @@ pub(crate) fn take_up(
         origin: record.summary.origin,
         client: record.client.clone(),
         parent: record.summary.parent.clone(),
+        caps,
         ancestry,
     };
     Ok((request, host, past))
@@ -124,6 +188,69 @@ struct Read {
     leave_used: HashSet<u64>,
     /// Whether the run has talked to a server, and so may repeat what it was told with its key.
     talked: bool,
+    /// How agents ended, by their nodes.
+    members: HashMap<u64, Value>,
+    /// Set when an agent was asked again.
+    retry: Option<Retry>,
+    /// Calls whose rows no longer count since an agent was asked again.
+    dropped: HashSet<u64>,
+}
+
+/// What becomes of a journal's rows when agents are asked again.
+#[derive(Default)]
+struct Again {
+    /// Fingerprints and nodes of calls.
+    calls: HashMap<u64, (String, Option<u64>)>,
+    kept: Vec<(u64, String, Result<Value, HostError>)>,
+    dropped: HashSet<u64>,
+    /// The agent that was asked again last.
+    seq: Option<u64>,
+}
+
+impl Again {
+    /// Cuts the rows before the agent's result. Results after it are kept for calls that come up again.
+    fn cut(&mut self, seq: u64, rows: &mut Vec<JournalRow>, members: &mut HashMap<u64, Value>) -> Option<()> {
+        let is_result = |row: &JournalRow| matches!(row, JournalRow::Done { seq: done, .. } if *done == seq);
+        let tail = rows.split_off(rows.iter().position(is_result)?);
+        rows.retain(|row| !matches!(row, JournalRow::Issue { seq: issued, .. } if *issued == seq));
+        for row in tail {
+            let JournalRow::Done { seq: done, outcome, .. } = row else { continue };
+            let (fingerprint, node) = self.calls.get(&done).cloned().unwrap_or_default();
+            if let Some(node) = node {
+                members.remove(&node);
+            }
+            if done != seq {
+                self.dropped.insert(done);
+                self.kept.push((done, fingerprint, outcome));
+            }
+        }
+        self.seq = Some(seq);
+        Some(())
+    }
+
+    /// Takes note that a call has its result: one that was kept for it is used up.
+    fn done(&mut self, seq: u64) {
+        let Some((fingerprint, _)) = self.calls.get(&seq) else { return };
+        let own = self.kept.iter().position(|(kept, same, _)| *kept == seq && same == fingerprint);
+        let like = || {
+            let same = self.kept.iter().enumerate().filter(|(_, (_, same, _))| same == fingerprint);
+            same.min_by_key(|(_, (kept, ..))| *kept).map(|(place, _)| place)
+        };
+        if let Some(place) = own.or_else(like) {
+            drop(self.kept.remove(place));
+        }
+    }
+
+    fn finish(self, rows: &[JournalRow]) -> (Option<Retry>, HashSet<u64>) {
+        let Some(seq) = self.seq else { return (None, self.dropped) };
+        let answered = rows.iter().any(|row| matches!(row, JournalRow::Done { seq: done, .. } if *done == seq));
+        let node = self.calls.get(&seq).and_then(|(_, node)| *node).filter(|_| !answered);
+        let mut kept = Kept::default();
+        for (seq, fingerprint, outcome) in self.kept {
+            kept.put(seq, &fingerprint, outcome);
+        }
+        (Some(Retry { seq, node, kept }), self.dropped)
+    }
 }
 
 /// Reads the journal as the engine replays it. Calls that were made and never answered are left out: the script makes
@@ -134,6 +261,8 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
     let mut unfinished = HashSet::new();
     let mut leave_used = HashSet::new();
     let mut talked = false;
+    let mut members = HashMap::new();
+    let mut again = Again::default();
     let mut secrets: HashMap<u64, String> = HashMap::new();
     for row in store.journal(lease.run())?.rows {
         let broken = || ResumeError::Journal { row: row.n };
@@ -152,6 +281,8 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
                 }
                 unfinished.insert(seq);
                 talked |= matches!(kind, CallKind::Http | CallKind::Agent);
+                let node = payload.and_then(|payload| payload.get("node")).and_then(Value::as_u64);
+                again.calls.insert(seq, (fingerprint.clone(), node.filter(|_| kind == CallKind::Agent)));
                 rows.push(JournalRow::Issue { seq, kind: kind.as_str().to_owned(), fingerprint });
             }
             JournalKind::Done => {
@@ -168,6 +299,10 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
                     _ => return Err(broken()),
                 };
                 unfinished.remove(&seq);
+                again.done(seq);
+                if let (Some((_, Some(node))), Some(member)) = (again.calls.get(&seq), payload.get("member")) {
+                    members.insert(*node, member.clone());
+                }
                 rows.push(JournalRow::Done { seq, at, outcome });
             }
             JournalKind::Child => {
@@ -178,10 +313,16 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
             JournalKind::Wait => {
                 leave_used.extend(payload.and_then(|payload| payload.get("question")).and_then(Value::as_u64));
             }
+            JournalKind::Retry => {
+                let seq = row.seq.ok_or_else(broken)?;
+                again.cut(seq, &mut rows, &mut members).ok_or_else(broken)?;
+                children.retain(|call, _| !again.dropped.contains(call));
+            }
             JournalKind::Cancel | JournalKind::End => {}
         }
     }
-    Ok(Read { rows, children, unfinished, leave_used, talked })
+    let (retry, dropped) = again.finish(&rows);
+    Ok(Read { rows, children, unfinished, leave_used, talked, members, retry, dropped })
 }
 
 /// Gives the value of a secret as it is now. One that is gone fails the call, and the run with it if it cannot do

@@ -45,6 +45,12 @@ impl WorkerImage {
         };
         Self { program }
     }
+
+    /// The executable at a path, for a process that is not itself one of ours.
+    #[must_use]
+    pub fn at(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into() }
+    }
 }
 
 /// A worker process.

@@ -75,8 +75,8 @@ pub struct Job {
     /// What was recorded of the run so far, in order. Empty for a run that begins.
     #[serde(default)]
     pub journal: Vec<JournalRow>,
-    /// How many narrations were recorded of the run so far; that many are not told again. Absent: none is told while
-    /// the journal is replayed.
+    /// How many narrations were recorded of the run so far; that many are not told again. Absent: only nodes are
+    /// told while the journal is replayed, since a host that has them knows them by their numbers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub narrated: Option<u64>,
 }

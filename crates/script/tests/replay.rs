@@ -130,8 +130,8 @@ fn a_question_suspends_and_its_answer_continues() {
 }
 
 #[test]
-fn without_a_count_nothing_is_told_while_replaying() {
-    let body = "console.log('one'); await flow.kv.get('a'); console.log('two'); await flow.form({title: 't', fields: {}}); console.log('three')";
+fn without_a_count_only_nodes_are_told_while_replaying() {
+    let body = "console.log('one'); flow.phase('p'); await flow.kv.get('a'); console.log('two'); await flow.form({title: 't', fields: {}}); console.log('three')";
     let job = job_with_body(body);
     let mut first =
         TestHost::new(|call| if call.kind == CallKind::Form { Reply::Never } else { Reply::Value(Value::Null) });
@@ -141,6 +141,8 @@ fn without_a_count_nothing_is_told_while_replaying() {
     let job = Job { narrated: None, ..continued(&job, &first) };
     assert_eq!(shown(&run(&job, &mut second)), "success: null");
     assert_eq!(second.lines(Stream::Stdout), ["three"]);
+    let begun = second.narrations.iter().filter(|event| matches!(event, Narration::NodeStarted { .. })).count();
+    assert_eq!(begun, 2, "the phase and the form, by their numbers");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The keyring store against a real Secret Service, in private session buses.
 //!
 //! Each test starts this very test binary again inside `dbus-run-session` with a home of its own, where `gnome-keyring-daemon`
-//! is in the state that the test names. Without these two programs the tests say so and end.
+//! is in the state that the test names. Without these two programs, which `cargo xtask test` installs, the tests fail.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests fail and speak loudly")]
 #![expect(clippy::disallowed_methods, reason = "the test needs other environments, hence processes of its own")]
@@ -30,18 +30,19 @@ fn found(program: &str) -> bool {
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
-/// Runs this binary's test `name` with `prepare` done before it, in a private session bus; `None` when that is impossible here.
-fn inside(name: &str, home: &Path, prepare: &str) -> Option<Output> {
-    for program in ["dbus-run-session", "gnome-keyring-daemon"] {
-        if !found(program) {
-            eprintln!("SKIPPED {name}: `{program}` is not installed (packages dbus and gnome-keyring)");
-            return None;
-        }
-    }
+/// Fails where a program is missing: what is not tested is not known to work.
+fn need(program: &str) {
+    assert!(found(program), "`{program}` is missing: install the packages gnome-keyring and dbus");
+}
+
+/// Runs this binary's test `name` with `prepare` done before it, in a private session bus.
+fn inside(name: &str, home: &Path, prepare: &str) -> Output {
+    need("dbus-run-session");
+    need("gnome-keyring-daemon");
     let script = format!("{prepare}\nexec \"$0\" --exact {name} --nocapture");
     let mut command = Command::new("dbus-run-session");
     command.args(["--", "sh", "-ec", &script]).arg(std::env::current_exe().unwrap());
-    Some(run(command, name, home))
+    run(command, name, home)
 }
 
 /// Runs `command` as scene `name` with a poor environment and a home of its own.
@@ -84,17 +85,14 @@ fn an_unlocked_keyring_tells_the_whole_story() {
     const NAME: &str = "an_unlocked_keyring_tells_the_whole_story";
     if !is_inner(NAME) {
         let home = tempfile::tempdir().unwrap();
-        if let Some(output) = inside(NAME, home.path(), UNLOCKED) {
-            assert_passed(&output);
-            eprintln!(
-                "{}",
-                String::from_utf8_lossy(&output.stderr).lines().filter(|line| line.contains(" ms")).collect::<String>()
-            );
-            // A new bus, the same home: what was saved is there.
-            let again = inside("a_second_session_finds_the_key", home.path(), UNLOCKED).unwrap();
-            assert_passed(&again);
-        }
-        return;
+        let output = inside(NAME, home.path(), UNLOCKED);
+        assert_passed(&output);
+        eprintln!(
+            "{}",
+            String::from_utf8_lossy(&output.stderr).lines().filter(|line| line.contains(" ms")).collect::<String>()
+        );
+        // A new bus, the same home: what was saved is there.
+        return assert_passed(&inside("a_second_session_finds_the_key", home.path(), UNLOCKED));
     }
     let store = store();
     let (one, two) = (server("https://one.example/v1"), server("https://two.example"));
@@ -179,9 +177,7 @@ fn a_bus_without_a_secret_service_is_no_service() {
     const NAME: &str = "a_bus_without_a_secret_service_is_no_service";
     if !is_inner(NAME) {
         let home = tempfile::tempdir().unwrap();
-        if !found("dbus-run-session") {
-            return eprintln!("SKIPPED {NAME}: `dbus-run-session` is not installed (package dbus)");
-        }
+        need("dbus-run-session");
         // A bus that can start nothing.
         let config = home.path().join("bus.conf");
         let text = "<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><policy context=\"default\">\
@@ -201,10 +197,7 @@ fn a_service_without_a_keyring_reads_well_and_cannot_write() {
     const NAME: &str = "a_service_without_a_keyring_reads_well_and_cannot_write";
     if !is_inner(NAME) {
         let home = tempfile::tempdir().unwrap();
-        if let Some(output) = inside(NAME, home.path(), STARTED) {
-            assert_passed(&output);
-        }
-        return;
+        return assert_passed(&inside(NAME, home.path(), STARTED));
     }
     let store = store();
     assert!(store.get(&server("https://x")).unwrap().is_none());
@@ -220,11 +213,8 @@ fn a_locked_keyring_does_not_hold_anybody_up() {
     if !is_inner(NAME) {
         let home = tempfile::tempdir().unwrap();
         // One session makes the keyring and a key, the next finds it locked.
-        if let Some(first) = inside("a_key_is_saved_for_later", home.path(), UNLOCKED) {
-            assert_passed(&first);
-            assert_passed(&inside(NAME, home.path(), STARTED).unwrap());
-        }
-        return;
+        assert_passed(&inside("a_key_is_saved_for_later", home.path(), UNLOCKED));
+        return assert_passed(&inside(NAME, home.path(), STARTED));
     }
     let store = store().with_patience(Duration::from_millis(1_500));
     for _ in 0..6 {

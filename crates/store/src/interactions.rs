@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::body::{Stored, decode_text, json as read_json, parse};
 use crate::database::{Fault, Outcome};
-use crate::runs::{Lease, RunSummary, SUMMARY, Step, find, grow, held, note, step, summary};
+use crate::runs::{Lease, RunRecord, RunSummary, SUMMARY, Step, find, grow, held, note, step, summary};
 use crate::{Durability, MASK, Result, Store, StoreError};
 
 /// Runs that one call of [`Store::expire_waiting`] ends.
@@ -333,6 +333,16 @@ impl Store {
     /// [`StoreError::NoSuchRun`].
     pub fn questions(&self, run: &RunId) -> Result<Vec<Question>> {
         self.database.read_together(|connection| of_run(connection, find(connection, run)?.key))
+    }
+
+    /// Tells whether a question of a related run was answered under that run's own id: then there is nothing left to
+    /// answer here, and whoever takes the run up finds the answer.
+    #[must_use]
+    pub fn is_answered_below(&self, run: &RunRecord, question: &Question) -> bool {
+        let Some(child) = &question.child else { return false };
+        let earlier = |one: &&Question| one.child.as_ref() == Some(child) && one.number < question.number;
+        let place = run.questions.iter().filter(earlier).count();
+        self.questions(child).is_ok_and(|theirs| theirs.get(place).is_some_and(|theirs| theirs.answer.is_some()))
     }
 
     /// Returns at most `limit` questions that wait for an answer, those of the oldest runs first.

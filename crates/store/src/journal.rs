@@ -29,10 +29,12 @@ pub enum JournalKind {
     Cancel,
     /// The script ended.
     End,
+    /// An agent is asked again: the rows from its result on are no longer replayed as they stand.
+    Retry,
 }
 
 impl JournalKind {
-    const ALL: [Self; 6] = [Self::Issue, Self::Child, Self::Done, Self::Wait, Self::Cancel, Self::End];
+    const ALL: [Self; 7] = [Self::Issue, Self::Child, Self::Done, Self::Wait, Self::Cancel, Self::End, Self::Retry];
 
     /// Returns the kind's name as it is stored.
     #[must_use]
@@ -44,6 +46,7 @@ impl JournalKind {
             Self::Wait => "wait",
             Self::Cancel => "cancel",
             Self::End => "end",
+            Self::Retry => "retry",
         }
     }
 

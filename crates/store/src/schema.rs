@@ -31,6 +31,7 @@ pub(crate) const HISTORY: Schema = Schema {
     files: &[
         include_str!("../../../migrations/history/0001_first.sql"),
         include_str!("../../../migrations/history/0002_window.sql"),
+        include_str!("../../../migrations/history/0003_spent.sql"),
     ],
     min_writer: 1,
 };

@@ -157,7 +157,9 @@ impl Store {
         self.database.place.schema.number()
     }
 
-    pub(crate) fn now(&self) -> TimestampMs {
+    /// Returns the present moment by this store's clock, by which everything in it is dated.
+    #[must_use]
+    pub fn now(&self) -> TimestampMs {
         self.options.clock.now()
     }
 

@@ -5,10 +5,11 @@
 mod arguments;
 mod cli;
 mod commands;
+mod history;
 mod options;
 mod prompts;
 mod schemas;
-mod server;
+pub(crate) mod server;
 mod tools;
 
 use std::io::Read as _;
@@ -66,6 +67,17 @@ fn hook(word: &str) -> u8 {
         crate::out::line(&print.to_string());
     }
     outcome.exit
+}
+
+/// Opens a registered board, with its changes recorded in the history.
+pub(crate) fn registered(found: &store::Project, store: store::Store) -> Result<server::BoardServer, BoardError> {
+    let workspace = Workspace::open(Some(&found.path), &found.path, false)?;
+    if !workspace.config().mcp.enabled {
+        return Err(BoardError::new("MCP_DISABLED", "this workspace switches its server off"));
+    }
+    let root = workspace.root().to_owned();
+    let recorder = history::Recorder { store, project: found.id.clone(), title: found.title.clone(), root };
+    Ok(server::BoardServer::new(workspace, false, surroundings()).recorded(recorder))
 }
 
 /// Serves a workspace over the standard streams.

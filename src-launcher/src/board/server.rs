@@ -6,9 +6,11 @@ use ::board::{Board, BoardError, Checks, Kind, Record, Surroundings, Workspace};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use mcp::ordered::{OrderedFamily, Refusal, ServerInfo};
+use model::Origin;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
+use super::history::{Change, Recorder};
 use super::{prompts, schemas, tools};
 
 /// A workspace that is served.
@@ -16,6 +18,16 @@ pub(crate) struct BoardServer {
     board: Board,
     read_only: bool,
     around: Surroundings,
+    recorder: Option<Recorder>,
+}
+
+/// Who calls a tool, and from where.
+pub(crate) struct Caller<'a> {
+    pub(crate) origin: Origin,
+    /// The name a client gives itself.
+    pub(crate) client: Option<&'a str>,
+    /// Whether the answer is cut to the size that clients take.
+    pub(crate) fitted: bool,
 }
 
 fn refusal(error: &BoardError) -> Refusal {
@@ -29,7 +41,28 @@ fn argument_required(name: &str) -> Refusal {
 impl BoardServer {
     pub(crate) fn new(workspace: Workspace, read_only: bool, around: Surroundings) -> Self {
         let read_only = read_only || !workspace.config().mcp.allow_mutations;
-        Self { board: Board::new(workspace), read_only, around }
+        Self { board: Board::new(workspace), read_only, around, recorder: None }
+    }
+
+    /// The same, with every change recorded in the history.
+    pub(crate) fn recorded(mut self, recorder: Recorder) -> Self {
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// The board that is served.
+    pub(crate) fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Whether nothing may be written.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Who acts where nobody says so.
+    pub(crate) fn actor(&self) -> String {
+        self.around.actor(None).name
     }
 
     /// Everything that is offered, without a connection.
@@ -72,30 +105,96 @@ impl BoardServer {
     }
 
     fn answer(&self, name: &str, params: &Map<String, Value>, client: Option<&str>) -> Result<Value, BoardError> {
-        let tool = schemas::find(name)
-            .ok_or_else(|| BoardError::new("MCP_TOOL_NOT_FOUND", format!("there is no tool `{name}`")))?;
         let empty = Map::new();
         let arguments = match params.get("arguments") {
             None | Some(Value::Null) => &empty,
             Some(Value::Object(arguments)) => arguments,
-            Some(_) => return Err(super::arguments::invalid("arguments", "must be an object")),
+            // A tool that does not exist is the greater fault.
+            Some(_) if schemas::find(name).is_some() => {
+                return Err(super::arguments::invalid("arguments", "must be an object"));
+            }
+            Some(_) => &empty,
         };
+        self.tool(name, arguments, &Caller { origin: Origin::Mcp, client, fitted: true })
+    }
+
+    /// Calls a tool, and records what it changed.
+    pub(crate) fn tool(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+        caller: &Caller<'_>,
+    ) -> Result<Value, BoardError> {
+        let missing = || BoardError::new("MCP_TOOL_NOT_FOUND", format!("there is no tool `{name}`"));
+        let tool = schemas::find(name).ok_or_else(missing)?;
         if self.read_only && !tool.reads {
             return Err(BoardError::new("MCP_SERVER_READ_ONLY", "this server only reads"));
         }
         let mut around = self.around.clone();
-        around.client = client.map(str::to_owned).or(around.client);
+        around.client = caller.client.map(str::to_owned).or(around.client);
         let call = tools::ToolCall {
             board: &self.board,
             arguments: Arguments(arguments),
             around: &around,
             read_only: self.read_only,
         };
+        let recorder = self.recorder.as_ref().filter(|_| !tool.reads);
+        let before = recorder.and_then(|_| {
+            let id = arguments.get("id").and_then(Value::as_str)?;
+            self.board.index().get(id.trim()).map(|record| record.revision.clone())
+        });
         // A fault of ours in one call must not end the server.
         let answer = std::panic::catch_unwind(AssertUnwindSafe(|| tools::call(name, &call)))
             .map_err(|_| BoardError::new("INTERNAL_ERROR", format!("`{name}` failed; this is a fault of the program")))?
-            .ok_or_else(|| BoardError::new("MCP_TOOL_NOT_FOUND", format!("there is no tool `{name}`")))??;
+            .ok_or_else(missing)??;
+        if let Some(recorder) = recorder {
+            let actor = around.actor(arguments.get("actor").and_then(Value::as_str)).name;
+            recorder.record(&Change {
+                tool: name,
+                title: &tool.title,
+                arguments,
+                actor: &actor,
+                origin: caller.origin,
+                client: caller.client,
+                before,
+                answer: &answer,
+            });
+        }
+        if !caller.fitted {
+            return Ok(answer);
+        }
         tools::fit(answer, self.board.config().mcp.max_tool_result_bytes, !tool.reads)
+    }
+
+    /// Ticks and unticks criteria of a card by their numbers: `{id, check, uncheck, expectedRevision}`. No tool does, so
+    /// that an agent proves what it says; a person may.
+    pub(crate) fn tick(&self, arguments: &Map<String, Value>, origin: Origin) -> Result<Value, BoardError> {
+        if self.read_only {
+            return Err(BoardError::new("MCP_SERVER_READ_ONLY", "this server only reads"));
+        }
+        let call = Arguments(arguments);
+        let id = call.text("id")?;
+        let numbers = |name: &str| -> Vec<usize> {
+            let list = arguments.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            list.iter().filter_map(Value::as_u64).filter_map(|number| usize::try_from(number).ok()).collect()
+        };
+        let before = self.board.index().get(id.trim()).map(|record| record.revision.clone());
+        let ticked =
+            self.board.tick_criteria(id, &numbers("check"), &numbers("uncheck"), call.optional("expectedRevision"))?;
+        let answer = json!({ "record": ticked });
+        if let Some(recorder) = &self.recorder {
+            recorder.record(&Change {
+                tool: "card-ac",
+                title: "Tick criteria",
+                arguments,
+                actor: &self.actor(),
+                origin,
+                client: None,
+                before,
+                answer: &answer,
+            });
+        }
+        Ok(answer)
     }
 
     fn protocol(&self) -> Option<String> {

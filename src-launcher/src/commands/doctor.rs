@@ -341,6 +341,15 @@ fn one_project(
         );
         return Ok(());
     }
+    if project.kind == ProjectKind::Board
+        && let Err(error) = ::board::Workspace::open(Some(path), path, false)
+    {
+        examination.error(
+            "project-board",
+            format!("{}: {error}", error.code),
+            format!("see `workflow-code board doctor --root {}`", path.display()),
+        );
+    }
     if project.kind != ProjectKind::Workflow {
         return Ok(());
     }

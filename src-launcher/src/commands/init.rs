@@ -31,7 +31,10 @@ pub(crate) fn run(options: &Init) -> Result<u8, Failure> {
         out::note(&format!("`{dir}` is a workflow project already; nothing was missing"));
     } else {
         out::print(&plan.diff());
-        out::note(&format!("next: `workflow-code run {dir}`, then `workflow-code projects add {dir}`"));
+        // What the templates' entrypoint needs; somebody's own entrypoints need what they say.
+        let ours = plan.changes.iter().any(|change| change.path.starts_with("main."));
+        let example = if ours { " main --name Ada" } else { "" };
+        out::note(&format!("next: `workflow-code run {dir}{example}`, then `workflow-code projects add {dir}`"));
     }
     Ok(0)
 }

@@ -1,5 +1,6 @@
 //! What each command does, one module each.
 
+pub(crate) mod agents;
 pub(crate) mod auth;
 pub(crate) mod config;
 pub(crate) mod doctor;

@@ -39,12 +39,14 @@ fn shape(project: &Project) -> Value {
     })
 }
 
+const CHECK: &str = "name a folder on this machine, such as the one that holds package.json";
+
 /// Looks at a folder: every kind of project that is in it.
 pub(crate) fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProject>, Failure> {
     let path = std::fs::canonicalize(dir)
-        .map_err(|error| Failure::environment(format!("`{}` cannot be used: {error}", dir.display())))?;
+        .map_err(|error| Failure::environment(format!("`{}` cannot be used: {error}", dir.display())).hinted(CHECK))?;
     if !path.is_dir() {
-        return Err(Failure::environment(format!("`{}` is no folder", dir.display())));
+        return Err(Failure::environment(format!("`{}` is no folder", dir.display())).hinted(CHECK));
     }
     let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy()).into_owned();
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! `workflow-code runs resume`: an answer, or a run that was interrupted, from anywhere.
+//! `workflow-code runs resume` and `runs retry`: an answer, a run that was interrupted, or one of its agents asked
+//! again, from anywhere.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use super::run::{follow, runtime};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
-use crate::{open, out, profile, terminal};
+use crate::{moved, open, out, profile, terminal};
 
 /// How long the process that has a run may take to see an answer, before the run is taken over.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,16 +28,18 @@ pub(crate) struct Answer<'a> {
     pub(crate) approve: bool,
     pub(crate) deny: bool,
     pub(crate) restart: bool,
+    /// Where the project is, when it was moved.
+    pub(crate) project_dir: Option<&'a Path>,
 }
 
 /// Continues a run in this process, or hands the answer to the one that has it.
 pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u8, Failure> {
     let found = record(&store, run)?;
-    let project = Arc::new(project_of(&found, &store)?);
+    let project = Arc::new(project_of(&found, &store, answer.project_dir)?);
     if answer.restart {
         return restart(store, &found, &project);
     }
-    match found.pending().filter(|question| !answered_below(&store, &found, question)) {
+    match found.pending().filter(|question| !store.is_answered_below(&found, question)) {
         Some(question) => {
             let given = given(question, answer, &project)?;
             match store.answer(run, question.number, &given) {
@@ -59,14 +62,6 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
         None => {}
     }
     go_on(store, run, project)
-}
-
-/// Tells whether a related run that asked was answered under its own id: then there is nothing left to answer here.
-pub(crate) fn answered_below(store: &Store, found: &RunRecord, question: &Question) -> bool {
-    let Some(child) = &question.child else { return false };
-    let place =
-        found.questions.iter().filter(|one| one.child.as_ref() == Some(child) && one.number < question.number).count();
-    store.questions(child).is_ok_and(|theirs| theirs.get(place).is_some_and(|theirs| theirs.answer.is_some()))
 }
 
 /// Checks the answer against the form; nothing changes when it does not fit.
@@ -126,11 +121,9 @@ fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str)
 }
 
 /// Where a run's project is now, with the data folders it was started with.
-pub(crate) fn project_of(record: &RunRecord, store: &Store) -> Result<Project, Failure> {
-    // A registered project may have moved since.
+pub(crate) fn project_of(record: &RunRecord, store: &Store, named: Option<&Path>) -> Result<Project, Failure> {
     let registered = record.summary.registered.then(|| store.project(&record.summary.project).ok()).flatten();
-    let path = registered.as_ref().map_or_else(|| record.project_path.clone(), |project| project.path.clone());
-    let manifest = open::manifest(&path)?;
+    let manifest = moved::manifest_of(record, store, named)?;
     let launch = &record.launch;
     let folder = |text: &str| Path::new(text).to_owned();
     let options = FolderOptions {
@@ -157,6 +150,7 @@ pub(crate) fn project_of(record: &RunRecord, store: &Store) -> Result<Project, F
         allow_exec: launch.allow_exec.clone(),
         related: launch.related_projects.clone(),
         provider: launch.provider.clone(),
+        agents_file: Some(open::agents_file()?),
         profile: launch.profile.clone(),
     })
 }
@@ -174,7 +168,7 @@ fn go_on(store: Store, run: &RunId, project: Arc<Project>) -> Result<u8, Failure
                 return wait_for(&store, run, None);
             }
             RunStatus::WaitingForInput
-                if found.pending().is_some_and(|question| !answered_below(&store, &found, question)) =>
+                if found.pending().is_some_and(|question| !store.is_answered_below(&found, question)) =>
             {
                 return wait_for_answer(&found);
             }
@@ -223,6 +217,32 @@ fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Resul
     })?;
     runtime.shutdown_background();
     Ok(code)
+}
+
+/// Asks an agent of a run that has ended again, in this process.
+pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure> {
+    let found = record(&store, run)?;
+    let project = Arc::new(project_of(&found, &store, None)?);
+    process::orphans::inherit();
+    let runtime = runtime()?;
+    let executor = Executor::new(store, WorkerImage::own(), 1);
+    let files = project.managed_files();
+    let code = runtime.block_on(async {
+        let handle = executor.retry(run, agent, project).await.map_err(|error| match error {
+            ResumeError::NoSuchAgent { .. } | ResumeError::NotFailed { .. } => Failure::usage(error.to_string())
+                .hinted(format!("see which agents failed with `workflow-code runs show {run}`")),
+            ResumeError::Store(StoreError::Transition { .. }) => {
+                Failure::environment(format!("run {run} has not ended; it is `{}`", found.summary.status.as_str()))
+                    .hinted(format!("continue it with `workflow-code runs resume {run}`"))
+            }
+            error => Failure::environment(with_causes(&error)),
+        })?;
+        let code = follow(handle, &files).await;
+        executor.end().await;
+        Ok::<u8, Failure>(code)
+    });
+    runtime.shutdown_background();
+    code
 }
 
 /// Starts over with today's code, under a new id.

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use model::{CancelReason, Entrypoint, EnvelopeStatus, ErrorCode, Limits, Origin, StructureReport};
+use model::{CancelReason, Entrypoint, EnvelopeStatus, ErrorCode, Limits, Origin, RunCaps, StructureReport};
 use project::ManagedFiles;
 use runtime::{Asked, Executor, RunEvent, RunHandle, StartError, WorkerImage};
 use serde_json::Value;
@@ -34,12 +34,18 @@ pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
     let report = runtime.block_on(executor.analyse(&project.manifest));
-    let entrypoint = choose(&report, options.entrypoint.as_deref())?;
+    let mut entrypoint = choose(&report, options.entrypoint.as_deref())?;
+    if let Some(seconds) = options.caps.max_seconds {
+        // None and 0 both mean that nothing else limits it.
+        let own = entrypoint.timeout_seconds.filter(|own| *own > 0);
+        entrypoint.timeout_seconds = Some(own.map_or(seconds, |own| own.min(seconds)));
+    }
     let input = input(options, &entrypoint)?;
-    let request = Executor::prepare(&project, &entrypoint, input, Origin::Cli).map_err(|faults| {
+    let mut request = Executor::prepare(&project, &entrypoint, input, Origin::Cli).map_err(|faults| {
         Failure::usage(faults.to_string())
             .hinted(format!("see the parameters with `workflow-code structure {}`", project.manifest.root.display()))
     })?;
+    request.caps = RunCaps { max_agents: options.caps.max_agents, max_tokens: options.caps.max_tokens };
     let code = runtime.block_on(async {
         let run = executor.start(request).await.map_err(|error| match error {
             StartError::Store(error) => open::store_failure(&error),

@@ -8,7 +8,7 @@ use model::{CancelReason, RunId, RunStatus, format_timestamp};
 use serde_json::{Value, json};
 use store::{CancelOutcome, Create, LogStream, RunFilter, RunRecord, RunSummary, Store, StoreError, StoreOptions};
 
-use super::resume::{Answer, resume};
+use super::resume::{Answer, resume, retry};
 use crate::cli::{History, Runs};
 use crate::failure::{Exit, Failure};
 use crate::installation::Installation;
@@ -42,10 +42,20 @@ pub(crate) fn run(command: &Runs, profile: Option<&str>) -> Result<u8, Failure> 
         Runs::Logs { run, stream, follow, history } => logs(history, profile, run, stream.as_deref(), *follow),
         Runs::Wait { run, timeout, history } => wait(history, profile, run, *timeout),
         Runs::Cancel { run, history } => cancel(history, profile, run),
-        Runs::Resume { run, answer_json, approve, deny, restart, history } => {
+        Runs::Resume { run, answer_json, approve, deny, restart, project_dir, history } => {
             let (store, run) = find(history, profile, run)?;
-            let answer = Answer { json: answer_json.as_deref(), approve: *approve, deny: *deny, restart: *restart };
+            let answer = Answer {
+                json: answer_json.as_deref(),
+                approve: *approve,
+                deny: *deny,
+                restart: *restart,
+                project_dir: project_dir.as_deref(),
+            };
             resume(sealing(store)?, &run, &answer)
+        }
+        Runs::Retry { run, agent, history } => {
+            let (store, run) = find(history, profile, run)?;
+            retry(sealing(store)?, &run, *agent)
         }
         Runs::Export { run, output, history } => export(history, profile, run, output.as_deref()),
     }
@@ -240,7 +250,16 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
     out::line(&format!("input       {}", record.input));
     for node in &record.report.nodes {
         let status = serde_json::to_value(node.status).unwrap_or_default();
-        out::line(&format!("· {:<9} {}", status.as_str().unwrap_or_default(), node.title));
+        let agent =
+            node.detail.as_ref().filter(|_| node.kind == model::NodeKind::Agent).map(agent_line).unwrap_or_default();
+        out::line(&format!("· {:<9} {}{agent}", status.as_str().unwrap_or_default(), node.title));
+    }
+    let (agents, _) = model::AgentUsage::sum(&record.report.nodes);
+    if agents.agents > 0 {
+        out::line(&format!(
+            "agents      {}, {} failed; {} tokens read, {} written",
+            agents.agents, agents.failed, agents.input_tokens, agents.output_tokens
+        ));
     }
     if let Some(output) = &record.report.output {
         out::line(&format!("output      {output:#}"));
@@ -260,6 +279,25 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
         }
     }
     Ok(0)
+}
+
+/// What a line says of an agent beside its label: its number, who it was, and why it failed.
+fn agent_line(detail: &Value) -> String {
+    let text = |key: &str| detail.get(key).and_then(Value::as_str);
+    let mut line = String::from("  [");
+    line.push_str(&detail.get("seq").map_or_else(|| "?".to_owned(), Value::to_string));
+    for part in [text("provider"), text("model")].into_iter().flatten() {
+        line.push_str(", ");
+        line.push_str(part);
+    }
+    if let Some(tokens) = detail.get("outputTokens") {
+        line.push_str(&format!(", {tokens} tokens"));
+    }
+    line.push(']');
+    if let Some(reason) = text("reason").and_then(|reason| reason.lines().next()) {
+        line.push_str(&format!(" {reason}"));
+    }
+    line
 }
 
 fn logs(

@@ -12,7 +12,6 @@ use runtime::{Executor, Project, ResumeError, RunEvent, RunHandle, StartError, W
 use serde_json::Value;
 use store::{Owner, RunRecord, Store, StoreError};
 
-use crate::commands::resume::answered_below;
 use crate::failure::{Failure, with_causes};
 use crate::retention;
 
@@ -204,7 +203,7 @@ enum Standing {
 
 fn standing(store: &Store, record: &RunRecord, began: Instant) -> Standing {
     let owned = record.owner.as_ref().is_some_and(Owner::is_alive);
-    let asks = || record.pending().is_some_and(|question| !answered_below(store, record, question));
+    let asks = || record.pending().is_some_and(|question| !store.is_answered_below(record, question));
     match record.summary.status {
         RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => Standing::Settled,
         RunStatus::Cancelled if record.cancel_reason() != Some(model::CancelReason::ClientGone) => Standing::Settled,

@@ -7,7 +7,7 @@ use api::{Answer, ApiError, ApiErrorCode};
 use clients::Launch;
 use model::IdSource;
 use serde_json::Value;
-use store::{Project, ProjectKind};
+use store::Project;
 
 use super::error;
 use crate::{env_vars, profile};
@@ -27,7 +27,7 @@ pub(super) fn executable(front_door: &Path) -> PathBuf {
     env_vars::get("APPIMAGE").map_or_else(|| front_door.to_owned(), PathBuf::from)
 }
 
-/// What clients start for a project: by id what the registry serves, a board by its folder.
+/// What clients start for a project: by the id that it has in the registry.
 pub(super) fn launch(project: &Project, executable: &Path, profile: &str) -> Answer<Launch> {
     let executable = executable.to_str().ok_or_else(|| {
         ApiError::new(
@@ -43,22 +43,13 @@ pub(super) fn launch(project: &Project, executable: &Path, profile: &str) -> Ans
         )
         .hinted("move the app to Applications first"));
     }
-    let (key, args) = match (project.kind, &project.uuid) {
-        (ProjectKind::Board, _) => {
-            let folder = project.path.to_string_lossy().into_owned();
-            (format!("board-{}", project.id), vec!["workfile-mcp".to_owned(), "--root".to_owned(), folder])
-        }
-        (_, uuid) => {
-            let mut args = vec!["--workflow-mcp".to_owned(), project.id.to_string()];
-            if profile != "default" {
-                args.extend(["--profile".to_owned(), profile.to_owned()]);
-            }
-            let key = match uuid {
-                Some(uuid) => clients::default_key(uuid),
-                None => format!("{}-{}", project.kind.as_str(), project.id),
-            };
-            (key, args)
-        }
+    let mut args = vec!["--workflow-mcp".to_owned(), project.id.to_string()];
+    if profile != "default" {
+        args.extend(["--profile".to_owned(), profile.to_owned()]);
+    }
+    let key = match &project.uuid {
+        Some(uuid) => clients::default_key(uuid),
+        None => format!("{}-{}", project.kind.as_str(), project.id),
     };
     Ok(Launch::new(key, executable, args)?)
 }

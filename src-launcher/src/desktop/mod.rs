@@ -7,6 +7,7 @@
 //! answer takes it up again, so that no process waits for days. A window has children that are none of ours, so nothing
 //! that is merely below it is ever ended; each worker sees to what it has started.
 
+mod boards;
 mod connection;
 mod engine;
 mod examine;
@@ -20,12 +21,13 @@ use api::wire::dock::DockTest;
 use api::wire::project::{EntrypointRow, EntrypointSourceKind, Finding, Keep as WireKeep};
 use api::wire::run::FaultRow;
 use api::wire::settings::{ConnectionLogin, ConnectionStatus, ProviderKind, ProviderRow, Pruned};
-use api::{Answer, Api, ApiError, ApiErrorCode, Facts, Host};
+use api::{Answer, Api, ApiError, ApiErrorCode, BoardRoom, Facts, Host};
 use clients::{ClientPaths, Launch, Ledger};
 use model::{RunId, StructureReport, SystemIds};
 use serde_json::Value;
 use store::{Create, NewProject, Project, ProjectKind, Question, RunRecord, Store};
 
+use crate::cli::FolderOptions;
 use crate::failure::Failure;
 use crate::installation::Installation;
 use crate::profile::{self, Missing, Profile};
@@ -111,8 +113,10 @@ pub fn open(profile: Option<&str>) -> Result<Desktop, OpenError> {
     };
     let front_door = front_door()?;
     let engine = Engine::start(store.clone(), &front_door)?;
+    let boards = boards::Boards::start(store.clone())
+        .map_err(|error| Failure::environment(format!("a thread cannot be started: {error}")))?;
     let name = profile.name.clone();
-    let host = Launcher { profile, store: store.clone(), front_door, engine: engine.clone() };
+    let host = Launcher { profile, store: store.clone(), front_door, engine: engine.clone(), boards };
     Ok(Desktop { api: Api::new(store, Arc::new(host)), engine, profile: name })
 }
 
@@ -134,6 +138,7 @@ struct Launcher {
     store: Store,
     front_door: PathBuf,
     engine: Engine,
+    boards: boards::Boards,
 }
 
 /// Turns a command's failure into the border's error.
@@ -221,7 +226,7 @@ impl Host for Launcher {
     }
 
     fn check_answer(&self, run: &RunRecord, question: &Question, content: &Value) -> Answer<Value> {
-        let project = crate::commands::resume::project_of(run, &self.store)
+        let project = crate::commands::resume::project_of(run, &self.store, None)
             .map_err(|failure| error(failure, ApiErrorCode::ProjectBroken))?;
         crate::terminal::check(&question.form, content.clone(), &project.managed_files())
             .map_err(|faults| engine::refused(&faults))
@@ -229,7 +234,7 @@ impl Host for Launcher {
 
     fn go_on(&self, run: &RunId) -> Answer<()> {
         let record = self.store.show(run)?;
-        let project = crate::commands::resume::project_of(&record, &self.store)
+        let project = crate::commands::resume::project_of(&record, &self.store, None)
             .map_err(|failure| error(failure, ApiErrorCode::ProjectBroken))?;
         self.engine.go_on(run, Arc::new(project));
         Ok(())
@@ -274,7 +279,16 @@ impl Host for Launcher {
     }
 
     fn providers(&self, chosen: Option<&str>) -> Vec<ProviderRow> {
-        providers(chosen)
+        providers(&self.profile.name, chosen)
+    }
+
+    fn default_provider(&self) -> Option<String> {
+        let file = rooms::agents_file().ok()?;
+        runtime::read_default_provider(&file).ok()??.as_str().map(str::to_owned)
+    }
+
+    fn choose_provider(&self, name: Option<&str>) -> Answer<()> {
+        crate::commands::agents::choose(name).map_err(|failure| error(failure, ApiErrorCode::InvalidInput))
     }
 
     fn keep(&self, project: Option<&Project>, default: WireKeep) -> WireKeep {
@@ -296,6 +310,10 @@ impl Host for Launcher {
     fn prune(&self, project: &str, keep: WireKeep) -> Answer<Pruned> {
         let pruned = retention::prune(&self.store, &[(project.to_owned(), of_wire(keep))])?;
         Ok(Pruned { runs: pruned.runs, bytes: pruned.bytes })
+    }
+
+    fn board(&self, project: &Project) -> Answer<BoardRoom> {
+        self.boards.room(project)
     }
 
     fn has_variable(&self, name: &str) -> bool {
@@ -353,25 +371,24 @@ fn guided_entrypoints(project: &Project) -> Vec<EntrypointRow> {
     rows
 }
 
-/// Programs that are known to start agents; the chosen one, else the first that is installed, is the default.
-fn providers(chosen: Option<&str>) -> Vec<ProviderRow> {
-    let path = env_vars::get("PATH").unwrap_or_default();
-    let mut rows: Vec<ProviderRow> = runtime::known_providers(std::ffi::OsStr::new(&path))
+/// Who can start agents; the default is whom a person has chosen.
+fn providers(profile: &str, chosen: Option<&str>) -> Vec<ProviderRow> {
+    let workflow_home = profile::workflow_home().unwrap_or_default();
+    let connected = rooms::connection(&FolderOptions::default(), &workflow_home, profile)
+        .origin(&project::EnvFile::default())
+        .is_some();
+    runtime::providers(&rooms::environment(), connected)
         .into_iter()
-        .map(|known| ProviderRow {
-            name: known.name,
-            kind: ProviderKind::Command,
-            installed: known.installed,
-            detail: Some(known.setup),
-            is_default: false,
+        .map(|row| ProviderRow {
+            kind: match row.kind {
+                "http" => ProviderKind::Http,
+                "canned" => ProviderKind::Canned,
+                _ => ProviderKind::Command,
+            },
+            installed: row.installed,
+            detail: Some(row.setup),
+            is_default: chosen == Some(row.name.as_str()),
+            name: row.name,
         })
-        .collect();
-    let default = match chosen {
-        Some(name) => rows.iter_mut().find(|row| row.name == name),
-        None => rows.iter_mut().find(|row| row.installed),
-    };
-    if let Some(row) = default {
-        row.is_default = true;
-    }
-    rows
+        .collect()
 }

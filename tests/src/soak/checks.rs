@@ -12,7 +12,7 @@ use super::SoakOutcome;
 use super::place::{ALL_STEPS, Place};
 
 /// How long orphans may take to see that their launcher is gone.
-const LONGEST_FAREWELL: Duration = Duration::from_secs(10);
+const LONGEST_FAREWELL: Duration = Duration::from_secs(60);
 
 /// Runs looked at in one page.
 const PAGE: usize = 500;
@@ -38,6 +38,11 @@ impl Book {
             asked: HashMap::new(),
             faults: Vec::new(),
         }
+    }
+
+    /// How many runs are acknowledged, and how many of them with their ends.
+    pub(super) fn known(&self) -> usize {
+        self.acknowledged.len() + self.acknowledged.values().flatten().count()
     }
 
     /// Names the next run, once.

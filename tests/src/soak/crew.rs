@@ -142,7 +142,7 @@ impl<'a> Crew<'a> {
         loop {
             for launcher in &mut self.launchers {
                 let client = &mut launcher.client;
-                client.until(Duration::from_millis(5), |_| false);
+                client.until(Duration::from_millis(2), |_| false);
                 launcher.calls.retain(|id| {
                     if !client.is_answered(id) {
                         return true;
@@ -164,6 +164,15 @@ impl<'a> Crew<'a> {
             if Instant::now() >= until {
                 return;
             }
+        }
+    }
+
+    /// Lets everybody work until something is acknowledged or done, or the time is over.
+    pub(super) fn work_until_news(&mut self, most: Duration, book: &mut Book) {
+        let until = Instant::now() + most;
+        let before = (self.place.effects_length(), book.known());
+        while Instant::now() < until && (self.place.effects_length(), book.known()) == before {
+            self.work_for(Duration::ZERO, book);
         }
     }
 
@@ -210,16 +219,21 @@ impl<'a> Crew<'a> {
     }
 
     /// Takes every run up until none is left that can be. Returns those that are.
-    pub(super) fn finish(mut self, book: &mut Book, until: Instant) -> Result<Vec<String>, String> {
+    pub(super) fn finish(mut self, book: &mut Book, longest: Duration) -> Result<Vec<String>, String> {
         // No chance here: this is what must always work.
         let mut chance = Chance(0);
+        let (mut before, mut since) = ((0, 0), Instant::now());
         loop {
             self.work_for(Duration::from_millis(10), book);
             let unfinished = book.unfinished(self.place, MANY);
             if unfinished.is_empty() && self.terminals.is_empty() {
                 return Ok(Vec::new());
             }
-            if Instant::now() >= until {
+            let now = (self.place.effects_length(), book.known());
+            if now != before {
+                (before, since) = (now, Instant::now());
+            }
+            if since.elapsed() >= longest {
                 self.kill_all(book);
                 let tell =
                     |record: &RunRecord| format!("{} is {}", record.summary.run_id, record.summary.status.as_str());

@@ -19,8 +19,12 @@ use place::Place;
 /// Kills in one round, after which everything is killed and looked at.
 const ROUND: u64 = 30;
 
-/// How long the runs may take to their ends when nobody kills any more.
-const LONGEST_END: Duration = Duration::from_secs(120);
+/// How long nothing may happen when nobody kills any more and runs have still to come to their ends. A busy machine is
+/// slow, and goes on all the same.
+const LONGEST_STANDSTILL: Duration = Duration::from_secs(120);
+
+/// How long a kill waits for somebody to get on, so that a busy machine sees work killed and not only starts.
+const LONGEST_WAIT: Duration = Duration::from_millis(400);
 
 /// What is done, and for how long.
 #[derive(Debug, Clone, Copy)]
@@ -28,10 +32,10 @@ pub struct SoakOptions {
     /// Where chance starts. The order in which processes work is the system's, so that a seed brings much the same and
     /// never quite the same.
     pub seed: u64,
-    /// Kills after which it ends.
+    /// Kills after which it ends, however long they take.
     pub kills: u64,
-    /// The time after which it ends in any case.
-    pub most: Duration,
+    /// The time after which it ends before that.
+    pub most: Option<Duration>,
 }
 
 /// What came of it.
@@ -115,28 +119,33 @@ impl Chance {
 ///
 /// When the home cannot be made or a process cannot be started. What the product does wrong is in the outcome.
 pub fn soak(options: SoakOptions, mut tell: impl FnMut(&SoakOutcome)) -> Result<SoakOutcome, String> {
-    let until = Instant::now() + options.most;
+    let begun = Instant::now();
+    let is_over = || options.most.is_some_and(|most| begun.elapsed() >= most);
     let place = Place::new()?;
     let mut chance = Chance(options.seed);
     let mut book = Book::new(&place);
     let mut outcome = SoakOutcome { seed: options.seed, ..SoakOutcome::default() };
-    while outcome.kills < options.kills && Instant::now() < until {
+    while outcome.kills < options.kills && !is_over() {
         outcome.rounds += 1;
         let mut crew = Crew::new(&place);
-        for _ in 0..ROUND.min(options.kills - outcome.kills) {
-            if Instant::now() >= until {
-                break;
-            }
+        let enough = outcome.kills + ROUND.min(options.kills - outcome.kills);
+        while outcome.kills < enough && !is_over() {
             crew.fill_up(&mut chance, &mut book)?;
-            crew.work_for(Duration::from_millis(chance.below(100)), &mut book);
-            outcome.kills += crew.kill_one(&mut chance);
+            // Mostly somebody has got on, and now and then they have only just begun.
+            if chance.below(5) > 0 {
+                crew.work_until_news(LONGEST_WAIT, &mut book);
+            }
+            crew.work_for(Duration::from_millis(chance.below(40)), &mut book);
+            for _ in 0..=chance.below(3) {
+                outcome.kills += crew.kill_one(&mut chance);
+            }
         }
         outcome.kills += crew.kill_all(&mut book);
         book.look(&place, &mut outcome);
         tell(&outcome);
     }
     outcome.rounds += 1;
-    let unfinished = Crew::new(&place).finish(&mut book, Instant::now() + LONGEST_END)?;
+    let unfinished = Crew::new(&place).finish(&mut book, LONGEST_STANDSTILL)?;
     outcome.check("every run comes to its end when nobody kills", &unfinished);
     book.look(&place, &mut outcome);
     book.settle(&place, &mut outcome);

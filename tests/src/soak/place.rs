@@ -94,6 +94,11 @@ impl Place {
         Store::new(self.data.join("history.db"), options)
     }
 
+    /// How much was done, in bytes of the file of effects.
+    pub(super) fn effects_length(&self) -> u64 {
+        std::fs::metadata(&self.effects).map_or(0, |metadata| metadata.len())
+    }
+
     /// How often each run did each of its steps.
     pub(super) fn effects(&self) -> Result<HashMap<(String, String), u64>, String> {
         let text = std::fs::read_to_string(&self.effects).map_err(|error| error.to_string())?;

@@ -290,7 +290,7 @@ export interface DockClient extends DockClientState {
   forms: ("command" | "link" | "snippet")[];
   command?: string;
   link?: string;
-  snippet: { language: "json" | "toml" | "jsonc"; text: string };
+  snippet: { language: "json" | "toml" | "jsonc" | "yaml"; text: string };
   asks: string;
   nameLosses: { tool: string; effect: string }[];
   limits?: string;
@@ -510,6 +510,7 @@ export interface BoardView {
 export interface BoardRefusal {
   status: string;
   /** empty = allowed, after `needs` are given */ reasons: string[];
+  /** the board's own code of each reason, in the same order: the page has words of its own for those it knows */ codes?: string[];
   needs: BoardNeed[];
 }
 export interface BoardCardDetail {

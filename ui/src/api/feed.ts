@@ -52,6 +52,8 @@ export class Feed {
   #client: QueryClient;
   #seq = 0;
   #isStarted = false;
+  /** Queries that changed while they were being asked. */
+  #again = new Set<string>();
   #state: FeedState = { state: "live" };
   #watchers = new Set<() => void>();
   #listeners = new Set<(change: StoreChanged) => void>();
@@ -64,6 +66,9 @@ export class Feed {
   /** Listens until the answer is called. */
   start(): () => void {
     const end = this.#host.onChange((change) => this.apply(change));
+    const endAgain = this.#client.getQueryCache().subscribe(({ type, query }) => {
+      if (type === "updated" && query.state.fetchStatus !== "fetching" && this.#again.delete(query.queryHash)) void this.#ask(query);
+    });
     const check = () => {
       if (document.visibilityState === "visible") void this.check(this.#state.state === "down");
     };
@@ -72,6 +77,7 @@ export class Feed {
     document.addEventListener("visibilitychange", check);
     return () => {
       end();
+      endAgain();
       window.clearInterval(timer);
       window.removeEventListener("focus", check);
       document.removeEventListener("visibilitychange", check);
@@ -90,16 +96,25 @@ export class Feed {
     this.#set({ state: "live", changedAt: Date.now() });
   }
 
+  #ask({ queryKey }: Query): Promise<void> {
+    return this.#client.invalidateQueries({ queryKey, exact: true });
+  }
+
   /** Makes stale what the change concerns; ends when it was asked again. */
   async #spread(change: StoreChanged): Promise<void> {
     // After "everything" the store's number counts, also a smaller one: it may be another store.
     this.#seq = change.all && change.seq > 0 ? change.seq : Math.max(this.#seq, change.seq);
-    const asked = this.#client.invalidateQueries({
+    const asked: Promise<void>[] = [];
+    for (const query of this.#client.getQueryCache().getAll()) {
       // What failed is asked again together with everything else.
-      predicate: ({ queryKey, state }: Query) => concerns(queryKey, change) || (change.all && state.status === "error"),
-    });
+      if (!concerns(query.queryKey, change) && !(change.all && query.state.status === "error")) continue;
+      // An answer that is on its way may be older than the change. Asking anew at once would throw it away, and while changes keep coming
+      // nothing would ever arrive; so it is asked again as soon as it is here.
+      if (query.state.fetchStatus === "fetching") this.#again.add(query.queryHash);
+      else asked.push(this.#ask(query));
+    }
     for (const listener of this.#listeners) listener(change);
-    await asked;
+    await Promise.allSettled(asked);
   }
 
   /**

@@ -221,6 +221,21 @@ describe("live", () => {
     await expect.element(nav().getByText("Live", { exact: true })).toBeVisible();
   });
 
+  test("answers arrive while changes keep coming faster than the store answers", async () => {
+    const { host } = await open({ delay: 120 });
+    const run = host.rows().find(({ status }) => status === "running")?.runId ?? "";
+    let done = 0;
+    const stream = window.setInterval(() => host.update(run, { progress: { done: ++done, total: 1000 }, phase: "Stream" }), 30);
+    try {
+      await expect.element(page.getByText("phase Stream").or(page.getByText("Stream")).first()).toBeVisible();
+      const seen = document.querySelector(".home-phase")?.textContent;
+      await expect.poll(() => document.querySelector(".home-phase")?.textContent).not.toBe(seen);
+    } finally {
+      window.clearInterval(stream);
+    }
+    await expect.element(page.getByText(`${done} of 1,000`)).toBeVisible();
+  });
+
   test("only what a change concerns is asked again", async () => {
     const { host } = await open();
     const settings = host.calls.filter(({ name }) => name === "app_info").length;

@@ -67,7 +67,12 @@ export function Tag({ tone = "idle", title, children }: { tone?: Tone; title?: s
 /** Two letters for a client, "↳" for a parent run, a person for "You" (no letters given). */
 export function Tile({ letters, large, label }: { letters?: string; large?: boolean; label?: string }) {
   return (
-    <span className={cx("k-tile", large && "k-tile-large")} role={label ? "img" : undefined} aria-label={label} aria-hidden={label ? undefined : true}>
+    <span
+      className={cx("k-tile", large && "k-tile-large")}
+      role={label ? "img" : undefined}
+      aria-label={label}
+      aria-hidden={label ? undefined : true}
+    >
       {letters ? letters.slice(0, 2) : <Icon of={User} size={13} />}
     </span>
   );

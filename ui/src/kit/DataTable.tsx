@@ -48,15 +48,19 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
   const many = sorted.length > ALL_AT_ONCE;
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
   const line = (LINE / 16) * rem;
-  const virtual = useVirtualizer({ count: many ? sorted.length : 0, getScrollElement: () => scroller.current, estimateSize: () => line, overscan: 10 });
+  const virtual = useVirtualizer({
+    count: many ? sorted.length : 0,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => line,
+    overscan: 10,
+  });
   const items = virtual.getVirtualItems();
   const before = items[0]?.start ?? 0;
   const after = many ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
   const shown = many ? items.map((item) => item.index) : sorted.map((_, index) => index);
   const widths = useMemo(() => (many ? columns.map((column) => widthOf(column, rows)) : []), [many, columns, rows]);
 
-  const turn = (key: string) =>
-    setSorting((old) => (old?.key !== key ? { key, down: false } : old.down ? undefined : { key, down: true }));
+  const turn = (key: string) => setSorting((old) => (old?.key !== key ? { key, down: false } : old.down ? undefined : { key, down: true }));
 
   return (
     <div className="k-col">
@@ -108,9 +112,17 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
                     const value = row[column.key];
                     const text = cellText(value);
                     return (
-                      <td key={column.key} data-number={column.number || undefined} title={many && text.length > 38 ? revealText(cutText(text, 1000).text) : undefined}>
+                      <td
+                        key={column.key}
+                        data-number={column.number || undefined}
+                        title={many && text.length > 38 ? revealText(cutText(text, 1000).text) : undefined}
+                      >
                         {cell?.(column, row) ??
-                          (typeof value === "number" ? format.number(value) : many ? revealText(cutText(text, 200).text) : (
+                          (typeof value === "number" ? (
+                            format.number(value)
+                          ) : many ? (
+                            revealText(cutText(text, 200).text)
+                          ) : (
                             <span className="k-table-cell">
                               <Reveal text={text} limit={400} />
                             </span>

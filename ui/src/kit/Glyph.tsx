@@ -5,16 +5,7 @@ import type { RunNode, RunStatus } from "../api/contract";
 import { type MessageKey, useI18n } from "../i18n";
 import "./glyph.css";
 
-export type GlyphName =
-  | RunStatus
-  | "todo"
-  | "skipped"
-  | "overridden"
-  | "notice"
-  | "claim_live"
-  | "claim_held"
-  | "claim_stale"
-  | "claim_orphaned";
+export type GlyphName = RunStatus | "todo" | "skipped" | "overridden" | "notice" | "claim_live" | "claim_held" | "claim_stale" | "claim_orphaned";
 
 type Shape = readonly [tag: "circle" | "path", attributes: Record<string, string>];
 

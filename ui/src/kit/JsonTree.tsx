@@ -197,7 +197,14 @@ export function JsonTree({ value, root, selected, onSelect, tools, plain, label 
                 aria-selected={row.path === selected}
                 data-active={item.index === at || undefined}
                 className="k-tree-row"
-                style={{ position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${item.start}px)`, paddingLeft: `${0.5 + Math.min(row.depth, 24)}rem` }}
+                style={{
+                  position: "absolute",
+                  top: 0,
+                  left: 0,
+                  right: 0,
+                  transform: `translateY(${item.start}px)`,
+                  paddingLeft: `${0.5 + Math.min(row.depth, 24)}rem`,
+                }}
                 onClick={() => choose(row)}
                 onDoubleClick={() => branch && toggle(row)}
               >

@@ -58,7 +58,16 @@ const OTHERS: GlyphName[] = ["todo", "skipped", "overridden", "notice", "claim_l
 /** One field of every type. */
 export const ALL_FIELDS: Param[] = [
   { name: "week", type: "date", required: true, title: "Week", description: "Any day of it" },
-  { name: "audience", type: "select", title: "Audience", default: "team", options: [{ value: "team", title: "Team" }, { value: "board", title: "Board" }] },
+  {
+    name: "audience",
+    type: "select",
+    title: "Audience",
+    default: "team",
+    options: [
+      { value: "team", title: "Team" },
+      { value: "board", title: "Board" },
+    ],
+  },
   { name: "notes", type: "file", multiple: true, title: "Notes" },
   { name: "words", type: "integer", title: "Most words", minimum: 80, maximum: 2000 },
   { name: "copyTo", type: "string", multiple: true, title: "Copy to", format: "email" },
@@ -73,8 +82,19 @@ export const ALL_FIELDS: Param[] = [
       { value: "warm", title: "Warm", description: "Names people, thanks them" },
     ],
   },
-  { name: "city", type: "select", title: "City", options: Array.from({ length: 12 }, (_, index) => ({ value: `c${index}`, title: `City ${index + 1}` })) },
-  { name: "leaveOut", type: "checkboxes", multiple: true, title: "Leave out", options: ["Support", "Sales", "Press", "Legal", "Payroll"].map((value) => ({ value })) },
+  {
+    name: "city",
+    type: "select",
+    title: "City",
+    options: Array.from({ length: 12 }, (_, index) => ({ value: `c${index}`, title: `City ${index + 1}` })),
+  },
+  {
+    name: "leaveOut",
+    type: "checkboxes",
+    multiple: true,
+    title: "Leave out",
+    options: ["Support", "Sales", "Press", "Legal", "Payroll"].map((value) => ({ value })),
+  },
   { name: "parts", type: "checkboxes", multiple: true, title: "Parts", options: [{ value: "text" }, { value: "charts" }] },
   { name: "at", type: "datetime", title: "Publish at" },
   { name: "from", type: "time", title: "Not before" },
@@ -85,7 +105,15 @@ export const ALL_FIELDS: Param[] = [
   { name: "extra", type: "json", title: "Extra" },
 ];
 
-const TREE = { page: "# Week 48\n\nDeploys are back under ten minutes.", highlights: [{ team: "Platform", words: 120 }, { team: "Growth", words: 90 }], ok: true, none: null };
+const TREE = {
+  page: "# Week 48\n\nDeploys are back under ten minutes.",
+  highlights: [
+    { team: "Platform", words: 120 },
+    { team: "Growth", words: 90 },
+  ],
+  ok: true,
+  none: null,
+};
 const ROWS = [
   { team: "Platform", words: 120, note: "faster" },
   { team: "Growth", words: 90, note: null },
@@ -146,14 +174,32 @@ export default function KitPage() {
           </Button>
           <ButtonGroup>
             <Button>Run again</Button>
-            <Menu trigger={<Button aria-label="Ways to run again">▾</Button>} items={[{ label: "Same input", keys: "Shift R", onSelect: () => {} }, "line", { label: "Delete", danger: true, onSelect: () => {} }]} />
+            <Menu
+              trigger={<Button aria-label="Ways to run again">▾</Button>}
+              items={[{ label: "Same input", keys: "Shift R", onSelect: () => {} }, "line", { label: "Delete", danger: true, onSelect: () => {} }]}
+            />
           </ButtonGroup>
-          <Confirm trigger={<Button>Ask</Button>} title="Cancel the run?" text="It stops at once." confirm="Cancel run" keep="Keep running" onConfirm={() => {}} />
+          <Confirm
+            trigger={<Button>Ask</Button>}
+            title="Cancel the run?"
+            text="It stops at once."
+            confirm="Cancel run"
+            keep="Keep running"
+            onConfirm={() => {}}
+          />
           <CopyButton text="copied text" />
           <Button onClick={() => toast("Written to mcp.json", { undo: () => toast("Put back") })}>Toast</Button>
         </div>
         <div className="k-r k-wrap">
-          <Segmented label="Side" value={side} items={[{ value: "table", label: "Table" }, { value: "tree", label: "Tree" }]} onChange={setSide} />
+          <Segmented
+            label="Side"
+            value={side}
+            items={[
+              { value: "table", label: "Table" },
+              { value: "tree", label: "Tree" },
+            ]}
+            onChange={setSide}
+          />
           <Switch label="Switch" checked={on} onChange={setOn} />
           <Checkbox label="Box" checked={checked} onChange={setChecked} />
           <Kbd keys="Ctrl K" />
@@ -167,7 +213,15 @@ export default function KitPage() {
           <Tile letters="CC" label="Claude Code" />
           <Tile label="You" />
         </div>
-        <RadioList label="Tone" value={radio} options={[{ value: "plain", label: "Plain", description: "Short sentences" }, { value: "warm", label: "Warm" }]} onChange={setRadio} />
+        <RadioList
+          label="Tone"
+          value={radio}
+          options={[
+            { value: "plain", label: "Plain", description: "Short sentences" },
+            { value: "warm", label: "Warm" },
+          ]}
+          onChange={setRadio}
+        />
         <div className="k-r">
           <TextField label="Text" value={text} onChange={setText} />
           <NumberField label="Number" value={number} onChange={setNumber} invalid minimum={80} maximum={2000} />
@@ -178,7 +232,15 @@ export default function KitPage() {
           Check
         </Button>
         <Heading>Data</Heading>
-        <Tabs label="Tabs" value={tab} tabs={[{ value: "one", label: "One" }, { value: "two", label: "Two", count: "214" }]} onChange={setTab}>
+        <Tabs
+          label="Tabs"
+          value={tab}
+          tabs={[
+            { value: "one", label: "One" },
+            { value: "two", label: "Two", count: "214" },
+          ]}
+          onChange={setTab}
+        >
           <div style={{ height: "14rem", display: "flex" }}>
             <JsonTree value={TREE} root="output" label="Output" />
           </div>
@@ -193,7 +255,11 @@ export default function KitPage() {
             { sign: " ", text: "}", oldLine: 3, newLine: 3 },
           ]}
         />
-        <Markdown text={"## Week 48\n\nDeploys are **back** under ten minutes, see `deploy.log` and [the board](https://example.org).\n\n- one\n- two\n\n<b>not bold</b>"} />
+        <Markdown
+          text={
+            "## Week 48\n\nDeploys are **back** under ten minutes, see `deploy.log` and [the board](https://example.org).\n\n- one\n- two\n\n<b>not bold</b>"
+          }
+        />
         <Empty glyph="todo" title="Nothing here yet">
           <Button>Do something</Button>
         </Empty>

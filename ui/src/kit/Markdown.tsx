@@ -50,9 +50,7 @@ function SafeLink({ href, children }: { href: string; children: ReactNode }) {
 
 /** The lexer escapes some signs for HTML; React does that itself. */
 function plain(text: string): string {
-  return revealText(
-    text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&"),
-  );
+  return revealText(text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&"));
 }
 
 function inline(tokens: Token[] | undefined, depth: number): ReactNode {

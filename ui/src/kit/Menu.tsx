@@ -44,12 +44,7 @@ export function Menu({ trigger, items, align = "end", side = "bottom" }: MenuPro
                   </div>
                 );
               return (
-                <Base.Item
-                  key={index}
-                  className={cx("k-menu-item", item.danger && "k-menu-item-danger")}
-                  disabled={item.off}
-                  onClick={item.onSelect}
-                >
+                <Base.Item key={index} className={cx("k-menu-item", item.danger && "k-menu-item-danger")} disabled={item.off} onClick={item.onSelect}>
                   {item.icon && <Icon of={item.icon} size={15} />}
                   <span className="k-menu-words">
                     <span className="k-break">{item.label}</span>

@@ -58,7 +58,20 @@ export interface ConfirmProps {
   children?: ReactNode;
 }
 
-export function Confirm({ trigger, title, text, confirm, keep, onConfirm, align = "end", side = "bottom", open: given, onOpenChange, anchor, children }: ConfirmProps) {
+export function Confirm({
+  trigger,
+  title,
+  text,
+  confirm,
+  keep,
+  onConfirm,
+  align = "end",
+  side = "bottom",
+  open: given,
+  onOpenChange,
+  anchor,
+  children,
+}: ConfirmProps) {
   const [own, setOwn] = useState(false);
   const open = given ?? own;
   const setOpen = (next: boolean) => {

@@ -25,7 +25,19 @@ export interface SegmentedProps<V> {
   invalid?: boolean;
 }
 
-export function Segmented<V>({ label, labelledBy, describedBy, id, value, items, onChange, onBlur, size = "medium", disabled, invalid }: SegmentedProps<V>) {
+export function Segmented<V>({
+  label,
+  labelledBy,
+  describedBy,
+  id,
+  value,
+  items,
+  onChange,
+  onBlur,
+  size = "medium",
+  disabled,
+  invalid,
+}: SegmentedProps<V>) {
   const root = useRef<HTMLDivElement>(null);
   const current = items.findIndex((item) => item.value === value);
 

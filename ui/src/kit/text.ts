@@ -3,7 +3,8 @@
 // First what looks invisible but belongs: an emoji with its variation selectors and joiners, joiners between letters of scripts that need
 // them, and a carriage return before a line feed. Then everything that cannot be seen: bidi controls, zero-width and other ignorable
 // characters, line separators, control characters but tab and line feed.
-const EMOJI = "\\p{Extended_Pictographic}[\\uFE0E\\uFE0F]?(?:\\p{Emoji_Modifier})?(?:\\u200D\\p{Extended_Pictographic}[\\uFE0E\\uFE0F]?(?:\\p{Emoji_Modifier})?)*";
+const EMOJI =
+  "\\p{Extended_Pictographic}[\\uFE0E\\uFE0F]?(?:\\p{Emoji_Modifier})?(?:\\u200D\\p{Extended_Pictographic}[\\uFE0E\\uFE0F]?(?:\\p{Emoji_Modifier})?)*";
 const JOINING = "[\\p{Script=Arabic}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Tamil}\\p{Script=Malayalam}\\p{Script=Sinhala}]";
 const BELONGS = `${EMOJI}|${JOINING}[\\u200C\\u200D](?=${JOINING})|\\r(?=\\n)`;
 const INVISIBLE = new RegExp(`(?:${BELONGS})|([^\\P{Cc}\\t\\n]|[\\p{Cf}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}])`, "gu");

@@ -85,7 +85,8 @@ export function searchTree(value: unknown, root: string, text: string, most = 50
     if (isBranch(node)) {
       const array = Array.isArray(node);
       const next = [...above, path];
-      for (const [key, child] of Object.entries(node)) stack.push({ node: child, path: joinPath(path, array ? Number(key) : key), name: array ? "" : key, above: next });
+      for (const [key, child] of Object.entries(node))
+        stack.push({ node: child, path: joinPath(path, array ? Number(key) : key), name: array ? "" : key, above: next });
     }
   }
   return { hits, way };
@@ -110,7 +111,14 @@ export function treeRows(value: unknown, root: string, open: ReadonlySet<string>
     for (let at = entries.length - 1; at >= 0; at--) {
       const [key, child] = entries[at]!;
       const inArray = kind === "array";
-      stack.push({ node: child, path: joinPath(path, inArray ? Number(key) : key), name: key, index: inArray, depth: depth + 1, inside: hit || inside });
+      stack.push({
+        node: child,
+        path: joinPath(path, inArray ? Number(key) : key),
+        name: key,
+        index: inArray,
+        depth: depth + 1,
+        inside: hit || inside,
+      });
     }
   }
   return rows;

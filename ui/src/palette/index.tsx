@@ -12,7 +12,7 @@ import { useSettings } from "../app/settings";
 import { toApiError, useHost } from "../host";
 import { useI18n } from "../i18n";
 import { Glyph, Icon, Kbd, revealText } from "../kit";
-import { GROUPS, itemsOf, type Group, type Item } from "./items";
+import { GROUPS, itemsOf, type Group, type Item, type Sources } from "./items";
 import { rank, readMode, runLink, type Mode, type Ranked } from "./match";
 import "./palette.css";
 
@@ -49,28 +49,52 @@ function useRested(text: string, after: number): string {
   return rested;
 }
 
+/** Those that have come; one function, so that the same answers give the same list. */
+function answered(answers: readonly { data?: unknown }[]): ProjectOverview[] {
+  return answers.flatMap((answer) => (answer.data ? [answer.data as ProjectOverview] : []));
+}
+
 function useSources(find: string, asks: boolean) {
   const host = useHost();
   const { segments } = useAddress();
-  const now = useNow(1000);
+  const now = useNow(60_000);
   const actions = useAllActions();
   const home = useData("home", {}).data;
   const projects = useData("projects", {}).data;
   const rested = useRested(find.trim(), ASK_AFTER);
-  const found = useData("runs", { query: { text: rested }, limit: 8 }, { enabled: asks && rested.length >= 2, keepPrevious: true });
-  const lately = useMemo(() => [...(projects ?? [])].filter((project) => !project.missing).sort((a, b) => b.usedAt - a.usedAt).slice(0, READ_AHEAD), [projects]);
+  const answer = useData("runs", { query: { text: rested }, limit: 8 }, { enabled: asks && rested.length >= 2, keepPrevious: true });
+  const lately = useMemo(
+    () =>
+      [...(projects ?? [])]
+        .filter((project) => !project.missing)
+        .sort((a, b) => b.usedAt - a.usedAt)
+        .slice(0, READ_AHEAD),
+    [projects],
+  );
   const overviews = useQueries({
     queries: lately.map((project) => ({
       queryKey: ["project_overview", { project: project.key }],
-      queryFn: () => host.call("project_overview", { project: project.key }).catch((thrown: unknown) => Promise.reject(toApiError(thrown) as ApiError)),
+      queryFn: () =>
+        host.call("project_overview", { project: project.key }).catch((thrown: unknown) => Promise.reject(toApiError(thrown) as ApiError)),
     })),
-    combine: (answers) => answers.flatMap((answer) => (answer.data ? [answer.data as ProjectOverview] : [])),
+    combine: answered,
   });
   const current = rested === find.trim() && rested.length >= 2;
-  return {
-    sources: { actions, home, projects: projects ?? [], overviews, project: segments[0] === "project" ? segments[1] : undefined, runs: asks && rested.length >= 2 ? (found.data?.rows ?? []) : [], now },
-    total: current && !found.isFetching ? found.data?.total : undefined,
-  };
+  const found = asks && rested.length >= 2 ? answer.data?.rows : undefined;
+  const project = segments[0] === "project" ? segments[1] : undefined;
+  const sources = useMemo<Sources>(
+    () => ({ actions, home, projects: projects ?? [], overviews, project, runs: found ?? [], now }),
+    [actions, home, projects, overviews, project, found, now],
+  );
+  return { sources, total: current && !answer.isFetching ? answer.data?.total : undefined };
+}
+
+/** A time that ticks: how long a run goes on, or how long a call stays open. */
+function Clock({ clock }: { clock: NonNullable<Item["clock"]> }) {
+  const { t, format } = useI18n();
+  const now = useNow(1000);
+  if ("since" in clock) return <span className="k-sub k-num">{format.clock(now - clock.since)}</span>;
+  return clock.until > now ? <span className="k-sm k-wait k-num">{t("common.left", { time: format.clock(clock.until - now) })}</span> : null;
 }
 
 function Marked({ text, ranges }: { text: string; ranges: [number, number][] }) {
@@ -109,14 +133,15 @@ export default function Palette({ open, text: initial = "", onClose }: PalettePr
     const begun = performance.now();
     const lists: Listed[] = [];
     if (inside) {
-      lists.push({ rows: rank(inside.more ?? [], find) });
+      lists.push({ rows: rank(inside.more?.() ?? [], find) });
     } else {
       const items = itemsOf(sources, i18n, update);
       if (link) {
         const open: Item = {
           id: "link",
           group: "do",
-          title: link.line === undefined ? t("palette.openRun", { run: link.run }) : t("palette.openLine", { run: link.run, line: String(link.line) }),
+          title:
+            link.line === undefined ? t("palette.openRun", { run: link.run }) : t("palette.openLine", { run: link.run, line: String(link.line) }),
           icon: SquareArrowOutUpRight,
           run: () => navigate(link.line === undefined ? runAddress(link.run) : address(["run", link.run, "logs"], { line: link.line })),
         };
@@ -179,7 +204,7 @@ export default function Palette({ open, text: initial = "", onClose }: PalettePr
       const next = at + step;
       setAt(Math.abs(step) === 1 ? (next + rows.length) % rows.length : Math.max(0, Math.min(rows.length - 1, next)));
     } else if (event.key === "Enter") {
-      choose(event.ctrlKey || event.metaKey ? (current?.item.more?.[0] ?? current?.item) : current?.item);
+      choose(event.ctrlKey || event.metaKey ? (current?.item.more?.()[0] ?? current?.item) : current?.item);
     } else if (event.key === "Tab" && !event.shiftKey) {
       if (current?.item.more && !inside) {
         setInside(current.item);
@@ -256,8 +281,11 @@ export default function Palette({ open, text: initial = "", onClose }: PalettePr
                       <span className="pal-title k-trunc">
                         <Marked text={item.title} ranges={row.title} />
                       </span>
-                      <span className="k-sub k-trunc pal-sub">{item.off ? revealText(item.off) : item.sub && <Marked text={item.sub} ranges={row.sub} />}</span>
+                      <span className="k-sub k-trunc pal-sub">
+                        {item.off ? revealText(item.off) : item.sub && <Marked text={item.sub} ranges={row.sub} />}
+                      </span>
                       {item.end && <span className="k-sub k-num">{item.end}</span>}
+                      {item.clock && <Clock clock={item.clock} />}
                       {on && !item.keys && <Kbd keys="Enter" />}
                       {item.keys && <Kbd keys={item.keys} />}
                       {item.id === "all runs" && <Icon of={ArrowRight} size={14} />}

@@ -36,13 +36,14 @@ export interface Item extends Rankable {
   icon?: LucideIcon;
   glyph?: GlyphName;
   keys?: string;
-  /** At the right end: a time. */
+  /** At the right end: a time, already said, or one that ticks. */
   end?: string;
+  clock?: { since: number } | { until: number };
   /** Why it can't be done now. */
   off?: string;
   run: () => void;
-  /** What else can be done with it: Tab lists them, Ctrl Enter does the first. */
-  more?: Item[];
+  /** What else can be done with it: Tab lists them, Ctrl Enter does the first. Made when asked for; most are never looked at. */
+  more?: () => Item[];
 }
 
 export interface Sources {
@@ -97,13 +98,13 @@ function entrypointItems(sources: Sources, { t }: I18n): Item[] {
           recent: recency(last.at, sources.now) * 0.9,
           run: () => openRunForm({ project, entrypoint: row.id, from: last.runId }),
         };
-        const runs: Item = {
+        const runs = (): Item => ({
           id: `runs ${project} ${row.id}`,
           group: "do",
           title: t("palette.runsOf", { name }),
           icon: History,
           run: () => navigate(address(["runs"], { project, entrypoint: row.id })),
-        };
+        });
         const item: Item = {
           id: `run ${project} ${row.id}`,
           group: "do",
@@ -113,9 +114,9 @@ function entrypointItems(sources: Sources, { t }: I18n): Item[] {
           icon: Play,
           recent: recency(last?.at, sources.now) + (project === sources.project ? 1 : 0),
           run: () => openRunForm({ project, entrypoint: row.id }),
-          more: again ? [again, runs] : [runs],
+          more: () => (again ? [again, runs()] : [runs()]),
         };
-        return again ? [item, { ...again }] : [item];
+        return again ? [item, again] : [item];
       }),
   );
 }
@@ -142,7 +143,7 @@ function projectItems(sources: Sources, { t }: I18n): Item[] {
         keys: index < 9 ? `G ${index + 1}` : undefined,
         recent: recency(project.usedAt, sources.now),
         run: () => navigate(projectAddress(project.key)),
-        more: [
+        more: () => [
           { ...go("start", "palette.runIn", Play), run: () => openRunForm({ project: project.key }) },
           connect,
           go("history", "palette.runsOf", History, "runs"),
@@ -155,21 +156,23 @@ function projectItems(sources: Sources, { t }: I18n): Item[] {
 }
 
 function runItem(run: RunRow, sources: Sources, { t, format }: I18n): Item {
-  const again: Item = {
-    id: `again ${run.runId}`,
-    group: "do",
-    title: t("palette.runAgain", { name: revealText(run.entrypointTitle) }),
-    icon: RotateCcw,
-    keys: "Ctrl Enter",
-    run: () => openRunForm({ project: run.project, entrypoint: run.entrypointId, from: run.runId }),
-  };
-  const tabs: Item[] = (["output", "logs", "timeline"] as const).map((tab) => ({
-    id: `${tab} ${run.runId}`,
-    group: "do",
-    title: t(`palette.open_${tab}`),
-    icon: SquareArrowOutUpRight,
-    run: () => navigate(runAddress(run.runId, tab)),
-  }));
+  const more = (): Item[] => [
+    {
+      id: `again ${run.runId}`,
+      group: "do",
+      title: t("palette.runAgain", { name: revealText(run.entrypointTitle) }),
+      icon: RotateCcw,
+      keys: "Ctrl Enter",
+      run: () => openRunForm({ project: run.project, entrypoint: run.entrypointId, from: run.runId }),
+    },
+    ...(["output", "logs", "timeline"] as const).map((tab): Item => ({
+      id: `${tab} ${run.runId}`,
+      group: "do",
+      title: t(`palette.open_${tab}`),
+      icon: SquareArrowOutUpRight,
+      run: () => navigate(runAddress(run.runId, tab)),
+    })),
+  ];
   return {
     id: `open ${run.runId}`,
     group: "runs",
@@ -177,21 +180,22 @@ function runItem(run: RunRow, sources: Sources, { t, format }: I18n): Item {
     sub: run.phase ? `${run.runId}, ${revealText(run.phase)}` : run.runId,
     also: `${run.projectTitle} ${run.client ?? ""} ${run.error ?? ""}`,
     glyph: run.status,
-    end: hasEnded(run.status) ? format.relative(run.createdAt, sources.now) : format.clock(sources.now - (run.startedAt ?? run.createdAt)),
+    ...(hasEnded(run.status) ? { end: format.relative(run.createdAt, sources.now) } : { clock: { since: run.startedAt ?? run.createdAt } }),
     recent: recency(run.createdAt, sources.now),
     run: () => navigate(runAddress(run.runId)),
-    more: [again, ...tabs],
+    more,
   };
 }
 
-function waitingItems(sources: Sources, { t, format }: I18n): Item[] {
+function waitingItems(sources: Sources): Item[] {
   return (sources.home?.waiting ?? []).map(({ run, question, callOpenUntil }): Item => {
     const name = revealText(run.entrypointTitle);
     return {
       id: `answer ${run.runId}`,
       group: "waiting",
       title: revealText(question.form.title),
-      sub: callOpenUntil && callOpenUntil > sources.now ? t("palette.leftOf", { name, time: format.clock(callOpenUntil - sources.now) }) : name,
+      sub: name,
+      ...(callOpenUntil && callOpenUntil > sources.now ? { clock: { until: callOpenUntil } } : {}),
       also: run.runId,
       glyph: "waiting_for_input",
       run: () => navigate(runAddress(run.runId, "question")),
@@ -246,7 +250,7 @@ export function itemsOf(sources: Sources, i18n: I18n, update: (change: Partial<A
   return [
     ...actionItems(sources),
     ...entrypointItems(sources, i18n),
-    ...waitingItems(sources, i18n),
+    ...waitingItems(sources),
     ...projectItems(sources, i18n),
     ...[...known.values()].map((run) => runItem(run, sources, i18n)),
     ...settingItems(i18n, update),

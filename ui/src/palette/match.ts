@@ -95,7 +95,9 @@ export function readMode(text: string): { mode: Mode; find: string } {
 
 /** A pasted run id or link to a line of its log: `20261130-zz1c`, `20261130-zz1c#L128424`. */
 export function runLink(text: string): { run: string; line?: number } | undefined {
-  const found = /^#?(\d{8}-[a-z0-9]{4,32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{26,32})(?:#L(\d{1,12}))?$/i.exec(text.trim());
+  const found = /^#?(\d{8}-[a-z0-9]{4,32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{26,32})(?:#L(\d{1,12}))?$/i.exec(
+    text.trim(),
+  );
   if (!found) return undefined;
   return found[2] === undefined ? { run: found[1]! } : { run: found[1]!, line: Number(found[2]) };
 }

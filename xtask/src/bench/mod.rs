@@ -2,11 +2,13 @@
 //!
 //! Never a test: figures depend on the machine and on what else it does. Read the ratios first.
 
+mod agents;
 mod history;
 mod peer;
 mod real_window;
 mod samples;
 mod servers;
+mod waiting;
 mod window;
 
 use std::path::PathBuf;
@@ -25,8 +27,17 @@ pub(crate) struct Options {
     /// Only the servers: starts, calls, memory
     #[arg(long)]
     servers: bool,
+    /// Only orchestration: what agents cost beside themselves
+    #[arg(long)]
+    agents: bool,
+    /// Only runs that wait, and launchers that write at once
+    #[arg(long)]
+    waiting: bool,
+    /// Only the history and the registry
+    #[arg(long)]
+    history: bool,
     /// Only the window: its commands over the large history, start, memory, sizes
-    #[arg(long, conflicts_with = "servers")]
+    #[arg(long)]
     window: bool,
     /// Runs in the history
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
@@ -34,11 +45,12 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
+    let only = options.servers || options.agents || options.waiting || options.history || options.window;
     let mut figures = Vec::new();
-    if !options.window {
-        figures.extend(without_window(options)?);
+    if !only || options.servers || options.agents || options.waiting || options.history {
+        figures.extend(without_window(options, only)?);
     }
-    if !options.servers {
+    if options.window || !only {
         figures.extend(window(options)?);
     }
     if options.json {
@@ -49,8 +61,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-/// Servers and history.
-fn without_window(options: &Options) -> Outcome<Vec<Figure>> {
+/// Servers, agents, runs that wait, the history.
+fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
     shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
     shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
     let release = shell::target().join("release");
@@ -59,8 +71,17 @@ fn without_window(options: &Options) -> Outcome<Vec<Figure>> {
         hello: release.join("examples").join("rmcp_hello"),
         empty: release.join("examples").join("empty"),
     };
-    let mut figures = servers::measure(&programs)?;
-    if !options.servers {
+    let mut figures = Vec::new();
+    if options.servers || !only {
+        figures.extend(servers::measure(&programs)?);
+    }
+    if options.agents || !only {
+        figures.extend(agents::measure(&programs.launcher)?);
+    }
+    if options.waiting || !only {
+        figures.extend(waiting::measure(&programs)?);
+    }
+    if options.history || !only {
         figures.extend(history::measure(&programs, &folder(), options.runs)?);
     }
     Ok(figures)

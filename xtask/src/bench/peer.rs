@@ -47,10 +47,15 @@ impl Peer {
 
     /// Opens the connection as clients of 2025-11-25 do, and asks for the tools.
     pub(crate) fn open(&mut self) -> Outcome<Opened> {
+        self.open_with(&json!({}))
+    }
+
+    /// The same as a client that can do more.
+    pub(crate) fn open_with(&mut self, capabilities: &Value) -> Outcome<Opened> {
         self.request(
             "initialize",
             &json!({
-                "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" },
+                "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "bench", "version": "1" },
             }),
         )?;
         let initialize = self.started.elapsed();
@@ -78,19 +83,40 @@ impl Peer {
     }
 
     fn request(&mut self, method: &str, parameters: &Value) -> Outcome<Value> {
+        let id = self.ask(method, parameters)?;
+        self.wait(id)
+    }
+
+    /// Sends a request and returns its number.
+    pub(crate) fn ask(&mut self, method: &str, parameters: &Value) -> Outcome<u64> {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }))?;
+        Ok(id)
+    }
+
+    /// Waits for the result of a request.
+    pub(crate) fn wait(&mut self, id: u64) -> Outcome<Value> {
+        let message = self.until(|message| message["id"] == id && message.get("method").is_none())?;
+        message.get("result").cloned().ok_or(format!("request {id} was refused: {message}"))
+    }
+
+    /// Waits until the server asks for something.
+    pub(crate) fn wait_for(&mut self, method: &str) -> Outcome {
+        self.until(|message| message["method"] == method).map(drop)
+    }
+
+    fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Outcome<Value> {
         let mut line = String::new();
         loop {
             line.clear();
             match self.stdout.read_line(&mut line) {
                 Ok(read) if read > 0 => {}
-                _ => return Err(format!("the server ended before it answered `{method}`")),
+                _ => return Err("the server ended before it answered".into()),
             }
             let message: Value = serde_json::from_str(&line).map_err(|error| format!("`{line}`: {error}"))?;
-            if message["id"] == id {
-                return message.get("result").cloned().ok_or(format!("`{method}` was refused: {message}"));
+            if wanted(&message) {
+                return Ok(message);
             }
         }
     }

@@ -19,7 +19,8 @@ const CALLS: usize = 200;
 /// Calls before the first one that counts.
 const WARM_UP: usize = 10;
 /// How long a server is left alone before its memory is looked at. Not a condition to wait for: idling is measured.
-const IDLE: Duration = Duration::from_millis(500);
+/// Long enough for the launcher to have noticed that it rests (it looks every two seconds).
+const IDLE: Duration = Duration::from_secs(6);
 
 /// The three programs.
 pub(crate) struct Programs {

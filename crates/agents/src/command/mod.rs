@@ -1,14 +1,12 @@
 //! Agent programs as children: one process for each, started from a preset's argument list.
 //!
 //! Here: [`Preset`], how a program is spoken to, as data; [`CommandProvider`], which does it; `reading`, what is taken
-//! from its output; `structured`, how a program that knows no schemas is asked for JSON. Processes are started by
-//! whoever owns the run, through [`Launch`].
+//! from its output. Processes are started by whoever owns the run, through [`Launch`].
 
 mod preset;
 mod reading;
-mod structured;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,16 +14,14 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Capabilities, Child, ChildResult, Fault, Provider, Request, Schema, StartRefused, Starting, StopReason};
+use crate::structured::{self, ASKED_AGAIN, Wanted};
+use crate::{Capabilities, Child, ChildResult, Fault, Provider, Request, StartRefused, Starting, StopReason, Usage};
 
 pub use preset::{Argument, Preset, PresetError, presets};
 pub use reading::{Format, Reading};
 
 /// How long a child may write nothing, unless the call says otherwise.
 pub const SILENCE: Duration = Duration::from_secs(600);
-
-/// How often a program that answered with something else than asked for is asked again.
-const ASKED_AGAIN: usize = 2;
 
 /// Bytes of standard error that explain a failure.
 const DIAGNOSTIC_BYTES: usize = 4096;
@@ -115,15 +111,24 @@ impl Provider for CommandProvider {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let mut options: Vec<String> = ["provider", "stallMs", "timeoutMs"].map(str::to_owned).into();
+        let mut options: Vec<String> = ["stallMs", "timeoutMs"].map(str::to_owned).into();
         options.extend(self.preset.options().map(str::to_owned));
         Capabilities { schema: true, options }
+    }
+
+    fn knows_agent_type(&self, name: &str, folder: &Path) -> bool {
+        let preset = &self.preset;
+        let in_files = |files: &String| folder.join(files).join(format!("{name}.md")).is_file();
+        let plain = !name.contains(['/', '\\', '\0']);
+        preset.options().any(|option| option == "agentType")
+            && (preset.agent_types.iter().any(|known| known == name)
+                || (plain && preset.agent_files.as_ref().is_some_and(in_files)))
     }
 
     fn start(&self, request: Request, stop: CancellationToken) -> Starting {
         let provider = self.clone();
         Box::pin(async move {
-            let wanted = Wanted::of(&provider.preset, &request);
+            let wanted = Wanted::of(&request, provider.preset.takes_schemas());
             let line = provider.line(&request, &wanted.prompt, wanted.native.as_ref());
             let running = provider.launch.launch(line, stop.clone()).await?;
             Ok(Child {
@@ -131,30 +136,6 @@ impl Provider for CommandProvider {
                 result: Box::pin(async move { provider.see_through(request, wanted, running, stop).await }),
             })
         })
-    }
-}
-
-/// How a request is put to the program.
-struct Wanted {
-    prompt: String,
-    /// The schema, for a program that takes one.
-    native: Option<Value>,
-    /// Whether results are wrapped in an object.
-    wrapped: bool,
-    schema: Option<Schema>,
-}
-
-impl Wanted {
-    fn of(preset: &Preset, request: &Request) -> Self {
-        let Some(schema) = &request.schema else {
-            return Self { prompt: request.prompt.clone(), native: None, wrapped: false, schema: None };
-        };
-        let checked = Schema::new(schema).ok();
-        if preset.takes_schemas() {
-            let (native, wrapped) = Schema::for_objects(schema);
-            return Self { prompt: request.prompt.clone(), native: Some(native), wrapped, schema: checked };
-        }
-        Self { prompt: structured::ask(&request.prompt, schema), native: None, wrapped: false, schema: checked }
     }
 }
 
@@ -168,38 +149,35 @@ impl CommandProvider {
         stop: CancellationToken,
     ) -> Result<ChildResult, Fault> {
         let mut running = running;
-        let mut tokens: Option<u64> = None;
+        let mut usage = Usage::default();
         let mut stalled_before = false;
         let mut asked = 0;
         loop {
             let ran = running.await?;
             if stop.is_cancelled() {
-                return Ok(failed("aborted", None, tokens));
+                return Ok(ChildResult::stopped("aborted", None, usage));
             }
             if ran.stalled {
                 if stalled_before {
-                    return Ok(failed("stalled", Some("it wrote nothing for too long, twice".into()), tokens));
+                    let why = "it wrote nothing for too long, twice".to_owned();
+                    return Ok(ChildResult::stopped("stalled", Some(why), usage));
                 }
                 stalled_before = true;
                 running = self.again(&request, &wanted.prompt, &wanted, &stop).await?;
                 continue;
             }
             let mut result = self.judge(&ran);
-            if let Some(more) = result.output_tokens {
-                tokens = Some(tokens.unwrap_or(0).saturating_add(more));
+            usage = usage.plus(result.usage);
+            result.usage = usage;
+            if result.stop != StopReason::Completed {
+                return Ok(result);
             }
-            result.output_tokens = tokens;
-            let (Some(schema), StopReason::Completed) = (&wanted.schema, &result.stop) else { return Ok(result) };
-            let complaint = match self.structured(&result, &wanted) {
-                Some(value) => {
-                    let violations = schema.violations(&value);
-                    if violations.is_empty() {
-                        result.structured = Some(value);
-                        return Ok(result);
-                    }
-                    violations.join("\n")
+            let complaint = match wanted.judge(result.structured.as_ref(), &result.text) {
+                Ok(value) => {
+                    result.structured = value;
+                    return Ok(result);
                 }
-                None => "there is no JSON value in the answer".to_owned(),
+                Err(complaint) => complaint,
             };
             if asked == ASKED_AGAIN {
                 result.structured = None;
@@ -210,11 +188,6 @@ impl CommandProvider {
             let prompt = structured::ask_again(&wanted.prompt, &result.text, &complaint);
             running = self.again(&request, &prompt, &wanted, &stop).await?;
         }
-    }
-
-    fn structured(&self, result: &ChildResult, wanted: &Wanted) -> Option<Value> {
-        let value = result.structured.clone().or_else(|| structured::find(&result.text))?;
-        if wanted.wrapped { value.get("value").cloned() } else { Some(value) }
     }
 
     async fn again(
@@ -230,47 +203,56 @@ impl CommandProvider {
 
     /// Reads what a process left.
     fn judge(&self, ran: &Ran) -> ChildResult {
-        let read = reading::read(self.preset.format, &self.preset.readings, &ran.stdout);
-        let stderr = cut(ran.stderr.trim());
+        let preset = &self.preset;
+        let mut read = reading::read(preset.format, &preset.readings, &ran.stdout);
+        let usage = read.usage;
+        let failed = |why: String| ChildResult::stopped("error", Some(cut(&why)), usage);
         if ran.late {
-            return failed("error", Some("it took longer than `timeoutMs`".into()), read.output_tokens);
+            return failed("it took longer than `timeoutMs`".into());
         }
         if ran.code != Some(0) {
             let how = match ran.code {
-                Some(code) => format!("it ended with exit code {code}"),
+                Some(code) => match preset.exits.get(&code.to_string()) {
+                    Some(meaning) => format!("{meaning} (exit code {code})"),
+                    None => format!("it ended with exit code {code}"),
+                },
                 None => "a signal ended it".into(),
             };
-            let why = read.failure.or((!stderr.is_empty()).then_some(stderr));
-            let diagnostic = why.map_or_else(|| how.clone(), |why| format!("{how}: {why}"));
-            return failed("error", Some(cut(&diagnostic)), read.output_tokens);
+            if read.failure.is_none() && preset.format != Format::Text {
+                // Some programs put the failure where their warnings go, in the form of their answers.
+                read.failure = reading::failure(preset.format, &preset.readings, &ran.stderr);
+            }
+            let stderr = plain(&ran.stderr);
+            let why = read.failure.or_else(|| (!stderr.is_empty()).then(|| cut(&stderr)));
+            return failed(why.map_or_else(|| how.clone(), |why| format!("{how}: {why}")));
         }
         if let Some(failure) = read.failure {
-            return failed("error", Some(cut(&failure)), read.output_tokens);
+            return failed(failure);
         }
         if ran.cut {
-            return failed("error", Some("it wrote more than is kept".into()), read.output_tokens);
+            return failed("it wrote more than is kept".into());
         }
         match read.text {
-            Some(text) => ChildResult {
-                stop: StopReason::Completed,
-                text,
-                structured: read.structured,
-                output_tokens: read.output_tokens,
-                diagnostic: None,
-            },
-            None => failed("error", Some("its output has no result in the form that was agreed on".into()), None),
+            Some(text) => {
+                ChildResult { stop: StopReason::Completed, text, structured: read.structured, usage, diagnostic: None }
+            }
+            None => failed("its output has no result in the form that was agreed on".into()),
         }
     }
 }
 
-fn failed(word: &str, diagnostic: Option<String>, output_tokens: Option<u64>) -> ChildResult {
-    ChildResult {
-        stop: StopReason::Other(word.to_owned()),
-        text: String::new(),
-        structured: None,
-        output_tokens,
-        diagnostic,
+/// A text without the sequences by which terminals are told colours.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.trim();
+    while let Some(start) = rest.find("\u{1b}[") {
+        plain.push_str(&rest[..start]);
+        let after = &rest[start + 2..];
+        let end = after.find(|sign: char| ('@'..='~').contains(&sign)).map_or(after.len(), |end| end + 1);
+        rest = &after[end..];
     }
+    plain.push_str(rest);
+    plain
 }
 
 /// Keeps the end of a text that is too long to show.

@@ -32,12 +32,21 @@ pub struct Preset {
     /// What is taken from its output.
     #[serde(default)]
     pub readings: Vec<Reading>,
+    /// Kinds of agents that it has by itself, for `agentType`.
+    #[serde(default)]
+    pub agent_types: Vec<String>,
+    /// The project's folder in which it looks for others, a Markdown file each.
+    #[serde(default)]
+    pub agent_files: Option<String>,
+    /// What exit codes other than 0 mean, where the program says so.
+    #[serde(default)]
+    pub exits: BTreeMap<String, String>,
     /// How a person gets it, in one sentence.
     #[serde(default)]
     pub setup: String,
 }
 
-/// A part of an argument list. `{prompt}`, `{model}`, `{effort}`, `{agentType}` and `{schema}` stand for what they say;
+/// A part of an argument list. `{prompt}`, `{model}`, `{effort}`, `{provider}`, `{agentType}` and `{schema}` stand for what they say;
 /// where `{prompt}` is nowhere, the prompt goes to standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
@@ -133,7 +142,8 @@ impl Preset {
     }
 
     /// The argument list for a request.
-    pub(super) fn argv(&self, request: &Request, prompt: &str, schema: Option<&Value>) -> Vec<String> {
+    #[must_use]
+    pub fn argv(&self, request: &Request, prompt: &str, schema: Option<&Value>) -> Vec<String> {
         let model = request.option("model").map(|model| self.models.get(model).map_or(model, String::as_str));
         let schema = schema.map(Value::to_string);
         let value = |name: &str| match name {

@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::Usage;
+
+/// Lines with a bracket at their beginning that may come before the value of an output.
+const GREETINGS: usize = 20;
+
 /// The form of a program's output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -37,7 +42,10 @@ pub struct Reading {
     /// Why it failed, if it did.
     #[serde(default)]
     pub failure: Option<String>,
-    /// Tokens it wrote; those of several values are added.
+    /// Tokens it read; those of several values are added.
+    #[serde(default)]
+    pub input_tokens: Option<String>,
+    /// Tokens it wrote, in the same way.
     #[serde(default)]
     pub output_tokens: Option<String>,
 }
@@ -48,7 +56,7 @@ pub(super) struct Found {
     pub(super) text: Option<String>,
     pub(super) structured: Option<Value>,
     pub(super) failure: Option<String>,
-    pub(super) output_tokens: Option<u64>,
+    pub(super) usage: Usage,
 }
 
 /// Reads an output.
@@ -57,9 +65,9 @@ pub(super) fn read(format: Format, readings: &[Reading], output: &str) -> Found 
     match format {
         Format::Text => found.text = Some(output.trim_end_matches(['\n', '\r']).to_owned()),
         Format::Json => {
-            // Some programs greet before they answer.
-            let start = output.find(['{', '[']).unwrap_or(0);
-            take(readings, &output[start..], &mut found);
+            // Some programs greet before they answer, and not all greetings are free of brackets.
+            let value = json_of(output);
+            take(readings, value, &mut found);
         }
         Format::Lines => {
             for line in output.lines() {
@@ -68,6 +76,30 @@ pub(super) fn read(format: Format, readings: &[Reading], output: &str) -> Found 
         }
     }
     found
+}
+
+/// Finds a failure in an output that is not the place for results: standard error.
+pub(super) fn failure(format: Format, readings: &[Reading], output: &str) -> Option<String> {
+    read(format, readings, output).failure
+}
+
+/// The part of an output that is its JSON value: from a line that begins with a bracket.
+fn json_of(output: &str) -> &str {
+    let mut start = 0;
+    let mut tried = 0;
+    for line in output.split_inclusive('\n') {
+        if line.trim_start().starts_with(['{', '[']) && tried < GREETINGS {
+            tried += 1;
+            let rest = &output[start..];
+            if model::within_depth(rest.as_bytes(), model::Limits::JSON_DEPTH)
+                && serde_json::from_str::<serde::de::IgnoredAny>(rest.trim()).is_ok()
+            {
+                return rest;
+            }
+        }
+        start += line.len();
+    }
+    output
 }
 
 fn take(readings: &[Reading], text: &str, found: &mut Found) {
@@ -93,12 +125,13 @@ fn take(readings: &[Reading], text: &str, found: &mut Found) {
         if let Some(failure) = at(&reading.failure) {
             found.failure = Some(failure.as_str().map_or_else(|| failure.to_string(), str::to_owned));
         }
-        if let Some(path) = &reading.output_tokens {
-            let parts: Vec<&str> = path.split('/').skip(1).collect();
-            if let Some(more) = sum(&value, &parts) {
-                found.output_tokens = Some(found.output_tokens.unwrap_or(0).saturating_add(more));
-            }
-        }
+        let tokens = |path: &Option<String>| {
+            let parts: Vec<&str> = path.as_deref()?.split('/').skip(1).collect();
+            sum(&value, &parts)
+        };
+        found.usage = found
+            .usage
+            .plus(Usage { input_tokens: tokens(&reading.input_tokens), output_tokens: tokens(&reading.output_tokens) });
     }
 }
 

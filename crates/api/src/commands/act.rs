@@ -1,11 +1,11 @@
 //! What a person does: starting, answering, continuing, cancelling, keeping, deleting.
 
-use model::{AnswerAction, CancelReason, InteractionKind, RunStatus};
+use model::{AnswerAction, CancelReason, InteractionKind, RunId, RunStatus};
 use serde_json::{Value, json};
-use store::{CancelOutcome, JournalKind, JournalRow, NewAnswer, Owner, Question, RunRecord};
+use store::{CancelOutcome, JournalKind, JournalRow, NewAnswer, Question, RunRecord};
 
 use super::projects::workflow;
-use super::run::{can_continue, done_titles};
+use super::run::{can_continue, done_titles, in_hand};
 use crate::api::run_id;
 use crate::wire::Nothing;
 use crate::wire::run::{AnswerRequest, CheckInput, CheckedInput, ContinuePreview, OfRun, PinRun, StartRun, StartedRun};
@@ -13,6 +13,8 @@ use crate::{Answer, Api, ApiError, ApiErrorCode};
 
 /// Titles that a preview names.
 const TITLES: usize = 20;
+/// How many runs can lie above one another.
+const DEPTH: usize = 100;
 /// Who answers here.
 const BY: &str = "desktop";
 
@@ -54,8 +56,23 @@ pub(super) fn answer(api: &Api, request: AnswerRequest) -> Answer<Nothing> {
     {
         super::project::allow_command(api, &record.summary.project, approval)?;
     }
-    api.host.go_on(&id)?;
+    api.host.go_on(&to_take_up(api, &record))?;
     Ok(Nothing {})
+}
+
+/// Which run is taken up when this one is answered: a related run goes on below those that were put down with it.
+fn to_take_up(api: &Api, record: &RunRecord) -> RunId {
+    let mut top = record.summary.run_id.clone();
+    let mut parent = record.summary.parent.clone();
+    for _ in 0..DEPTH {
+        let Some(above) = parent.and_then(|parent| api.store.show(&parent).ok()) else { break };
+        if in_hand(&above) || !matches!(above.summary.status, RunStatus::WaitingForInput | RunStatus::Interrupted) {
+            break;
+        }
+        top = above.summary.run_id;
+        parent = above.summary.parent;
+    }
+    top
 }
 
 fn given(api: &Api, record: &RunRecord, question: &Question, request: &AnswerRequest) -> Answer<NewAnswer> {
@@ -83,12 +100,12 @@ fn given(api: &Api, record: &RunRecord, question: &Question, request: &AnswerReq
 }
 
 /// Refuses to continue what cannot be, and says why.
-fn check_continuable(record: &RunRecord) -> Answer<()> {
-    if can_continue(record) {
+fn check_continuable(api: &Api, record: &RunRecord) -> Answer<()> {
+    if can_continue(&api.store, record) {
         return Ok(());
     }
     let run = &record.summary.run_id;
-    if record.owner.as_ref().is_some_and(Owner::is_alive) {
+    if in_hand(record) {
         return Err(ApiError::new(ApiErrorCode::Running, format!("run {run} is in the hands of a living process")));
     }
     let status = record.summary.status;
@@ -101,7 +118,7 @@ fn check_continuable(record: &RunRecord) -> Answer<()> {
 
 pub(super) fn continue_run(api: &Api, request: OfRun) -> Answer<Nothing> {
     let id = run_id(&request.run)?;
-    check_continuable(&api.store.show(&id)?)?;
+    check_continuable(api, &api.store.show(&id)?)?;
     api.host.go_on(&id)?;
     Ok(Nothing {})
 }
@@ -136,22 +153,28 @@ fn words(kind: &str, args: &Value) -> String {
 pub(super) fn continue_preview(api: &Api, request: OfRun) -> Answer<ContinuePreview> {
     let id = run_id(&request.run)?;
     let record = api.store.show(&id)?;
-    check_continuable(&record)?;
+    check_continuable(api, &record)?;
     let journal = api.store.journal(&id)?;
     let mut open: Vec<&JournalRow> = Vec::new();
-    let mut kept = 0;
+    let mut done: Vec<Option<u64>> = Vec::new();
     for row in &journal.rows {
         match row.kind {
             JournalKind::Issue => open.push(row),
             JournalKind::Done => {
-                kept += 1;
+                done.push(row.seq);
                 open.retain(|issue| issue.seq != row.seq);
+            }
+            // From that agent's result on, what was finished is done again as far as it follows from it.
+            JournalKind::Retry => {
+                if let Some(at) = done.iter().position(|seq| *seq == row.seq) {
+                    done.truncate(at);
+                }
             }
             JournalKind::Wait | JournalKind::Child | JournalKind::Cancel | JournalKind::End => {}
         }
     }
     let mut preview = ContinuePreview {
-        kept,
+        kept: u64::try_from(done.len()).unwrap_or(u64::MAX),
         kept_titles: done_titles(&record).into_iter().take(TITLES).collect(),
         asks: Vec::new(),
         again: Vec::new(),

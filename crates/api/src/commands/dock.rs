@@ -257,7 +257,7 @@ pub(super) fn dock_plan(api: &Api, request: DockPlanRequest) -> Answer<DockPlan>
             .before
             .as_ref()
             .filter(|_| action != DockPlanAction::Nothing)
-            .and_then(|_| change.file.parent().map(|folder| shown(folder))),
+            .and_then(|_| change.file.parent().map(shown)),
         action,
         diff: lines.collect(),
         fingerprint: change.fingerprint(),

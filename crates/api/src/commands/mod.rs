@@ -2,6 +2,7 @@
 //! page's declarations are made from the same list.
 
 mod act;
+mod board;
 mod dock;
 mod home;
 mod project;
@@ -16,6 +17,7 @@ use serde_json::Value;
 use ts_rs::TS;
 
 use crate::wire::Nothing;
+use crate::wire::board::{BoardAnswer, BoardCall, BoardCardDetail, BoardRefusal, BoardView, OfCard, TickCriterion};
 use crate::wire::dock::{
     Dock, DockPlan, DockPlanRequest, DockRequest, DockTest, DockTestRequest, DockUndo, DockWrite, DockWritten,
 };
@@ -174,6 +176,16 @@ commands! {
     settings::storage(Nothing) -> Storage;
     /// Deletes what need not be kept.
     settings::prune(Prune) -> Pruned;
+    /// Returns a project's board, whole.
+    board::board_view(OfProject) -> BoardView;
+    /// Returns a card, whole.
+    board::board_card(OfCard) -> BoardCardDetail;
+    /// Tells for every status what would refuse a card.
+    board::board_refusals(OfCard) -> Vec<BoardRefusal>;
+    /// Calls a tool of the board.
+    board::board_call(BoardCall) -> BoardAnswer;
+    /// Ticks or unticks a criterion.
+    board::board_acceptance(TickCriterion) -> BoardCardDetail;
     /// Says what has changed since a place in the change feed.
     home::changes_since(Since) -> StoreChanged;
 }

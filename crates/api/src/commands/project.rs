@@ -67,7 +67,7 @@ pub(super) fn project_overview(api: &Api, request: OfProject) -> Answer<ProjectO
     }
     // What is broken comes last.
     overview.entrypoints.sort_by_key(|entrypoint| entrypoint.error.is_some());
-    recent.sort_by(|one, other| other.place.cmp(&one.place));
+    recent.sort_by_key(|entry| std::cmp::Reverse(entry.place));
     recent.truncate(RECENT);
     overview.recent = rows(&api.store, &recent)?;
     overview.description = description(first);

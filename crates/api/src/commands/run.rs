@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use model::{Clock, NodeStatus, RunStatus, SystemClock};
 use serde_json::{Value, json};
-use store::{LogStream, Owner, RunRecord};
+use store::{LogStream, Owner, RunRecord, Store};
 
 use crate::api::run_id;
 use crate::rows::{call_open_until, question, rows};
@@ -30,14 +30,19 @@ const MOST_HITS: u32 = 100_000;
 const TEXT: u64 = 1024 * 1024;
 const PICTURE: u64 = 8 * 1024 * 1024;
 
+/// Tells whether a living process has a run in hand. One that has ended is in nobody's, whoever had it.
+pub(super) fn in_hand(run: &RunRecord) -> bool {
+    !run.summary.status.is_final() && run.owner.as_ref().is_some_and(Owner::is_alive)
+}
+
 /// Tells whether a run can be continued by whoever asks: nobody has it, and it has not ended for good.
-pub(super) fn can_continue(run: &RunRecord) -> bool {
-    if run.owner.as_ref().is_some_and(Owner::is_alive) {
+pub(super) fn can_continue(store: &Store, run: &RunRecord) -> bool {
+    if in_hand(run) {
         return false;
     }
     match run.summary.status {
         RunStatus::Interrupted => true,
-        RunStatus::WaitingForInput => run.pending().is_none(),
+        RunStatus::WaitingForInput => run.pending().is_none_or(|question| store.is_answered_below(run, question)),
         RunStatus::Cancelled => run.summary.cancel_reason == Some(model::CancelReason::ClientGone),
         RunStatus::Queued | RunStatus::Running | RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => false,
     }
@@ -76,8 +81,8 @@ pub(super) fn run(api: &Api, request: OfRun) -> Answer<RunDetail> {
         log_lines: sizes.log_entries,
         nodes: record.report.nodes.len() as u64,
         output_bytes: sizes.output_bytes,
-        can_continue: can_continue(&record),
-        owner_alive: record.owner.as_ref().is_some_and(Owner::is_alive),
+        can_continue: can_continue(store, &record),
+        owner_alive: in_hand(&record),
         call_open_until: call_open_until(&record, SystemClock.now()),
         run: row,
     })

@@ -36,6 +36,10 @@ pub(super) fn set_settings(api: &Api, request: SetSettings) -> Answer<AppSetting
     let wanted: AppSettings = serde_json::from_value(wanted)
         .map_err(|error| ApiError::invalid(format!("a setting has another shape: {error}")))?;
     check(&wanted)?;
+    if let Some(at) = changes.iter().position(|(name, _)| name == "provider") {
+        let (_, chosen) = changes.swap_remove(at);
+        api.host.choose_provider(chosen.as_ref().and_then(Value::as_str).filter(|name| !name.is_empty()))?;
+    }
     api.store.set_app_settings(&changes)?;
     api.settings()
 }

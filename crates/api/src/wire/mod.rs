@@ -3,6 +3,7 @@
 //! Absent and `null` mean the same in what comes in; what goes out leaves absent fields out. The page's declarations are
 //! made from these types (see [`crate::bindings`]).
 
+pub mod board;
 pub mod dock;
 pub mod home;
 pub mod project;

@@ -43,8 +43,8 @@ pub(crate) struct Passed {
     pub(crate) waived: String,
 }
 
-struct Gate {
-    error: BoardError,
+pub(super) struct Gate {
+    pub(super) error: BoardError,
     /// What was waived, in words; without a colon, which ends them in the trail.
     waived: String,
     /// A gate into `done`.
@@ -66,7 +66,7 @@ pub(crate) struct Moving<'a> {
     pub(crate) moves: bool,
 }
 
-fn acceptance_gate(record: &Record) -> Option<Gate> {
+pub(super) fn acceptance_gate(record: &Record) -> Option<Gate> {
     let read = acceptance(&record.body);
     let unchecked: Vec<Value> =
         read.unchecked().map(|item| json!({ "index": item.index, "text": item.text })).collect();
@@ -222,7 +222,7 @@ impl Board {
     }
 }
 
-fn owner_gate(record: &Record, actor: &str) -> Option<Gate> {
+pub(super) fn owner_gate(record: &Record, actor: &str) -> Option<Gate> {
     let holder = record.text("claimed_by");
     if holder.is_empty() || holder == actor {
         return None;

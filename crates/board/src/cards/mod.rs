@@ -4,6 +4,7 @@ mod criteria;
 mod gates;
 mod moves;
 mod patch;
+mod refusals;
 mod rules;
 mod verify;
 
@@ -19,6 +20,7 @@ use crate::{activity, files, moment, paths};
 
 pub use gates::{Forced, Proof};
 pub use moves::Claim;
+pub use refusals::Refusal;
 pub use verify::VerifyRun;
 
 pub(crate) use verify::{

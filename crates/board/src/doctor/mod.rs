@@ -132,6 +132,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// How many findings there are, of any weight.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.issues.len()
+    }
+
     /// Whether there are no errors.
     #[must_use]
     pub fn ok(&self) -> bool {

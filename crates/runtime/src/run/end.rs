@@ -33,6 +33,12 @@ impl End {
         Self { status, output: None, error: Some(error), reason: None }
     }
 
+    /// It stops without having come to its end, and can be taken up again.
+    pub(super) fn interrupted(run: &RunId, error: RunError) -> Self {
+        let message = format!("{}; `workflow-code runs resume {run}` continues it once that is mended", error.message);
+        Self { status: RunStatus::Interrupted, output: None, error: Some(RunError { message, ..error }), reason: None }
+    }
+
     pub(super) fn from_outside(ending: Ending, limit: Option<Duration>) -> Self {
         match ending {
             Ending::Timeout => {

@@ -6,6 +6,7 @@
 //! Here: the life of a run in one or several legs (a leg is one worker process); `running`, what of it is in hand;
 //! `questions`, `nodes` and `end`, its parts.
 
+mod clock;
 mod end;
 mod exec;
 mod nodes;
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use model::{
     CancelReason, CreatedFile, EntrypointSource, Envelope, ErrorCode, InteractionKind, Limits, Node, Pending, Report,
-    RunError, RunId, RunStatus,
+    RunCaps, RunError, RunId, RunStatus,
 };
 use script::{CallKind, HostCall, HostError, Job, JobKind, JournalRow, Sources};
 use serde_json::Value;
@@ -27,21 +28,23 @@ use store::{Finish, Lease, Question, RunRecord, Store};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
-use crate::agents::Crew;
+use crate::agents::{Crew, CrewNews};
 use crate::connection::Connection;
 use crate::executor::{CancelSwitch, Commands, Executor, RunRequest, Shared, blocking};
 use crate::host_calls::HostContext;
+use crate::kept::Kept;
 use crate::protocol::{CommandJob, FromWorker, Outcome, ToWorker};
 use crate::related::{ChildControl, ChildNews};
 use crate::supervisor::Worker;
 
+use clock::RunClock;
 pub use end::envelope_status;
 use end::{End, Ending, waiting_error};
 use nodes::Nodes;
 pub use questions::Asked;
 use questions::{Asker, Open};
 pub(crate) use running::Results;
-use running::{Moved, Running, Stop, Surroundings, now};
+use running::{Moved, Running, Stop, Surroundings};
 
 /// Events that may wait for a listener; more of them overtake each other.
 pub(crate) const WAITING_EVENTS: usize = 256;
@@ -54,6 +57,9 @@ const GRACE_GONE: Duration = Duration::from_millis(150);
 
 /// Bytes of output after which it is recorded at once.
 const LOG_BATCH: usize = 64 * 1024;
+
+/// Results of host calls that are committed together at most.
+const TOGETHER: usize = 64;
 
 /// How often what a run wrote and the state of its nodes are recorded while it runs.
 const RECORD: Duration = Duration::from_millis(100);
@@ -102,8 +108,25 @@ pub(crate) struct Past {
     /// Questions whose leave was used.
     pub(crate) leave_used: HashSet<u64>,
     pub(crate) nodes: Vec<Node>,
+    /// How agents ended, by their nodes.
+    pub(crate) members: HashMap<u64, Value>,
+    /// Set when one agent of the run is asked again.
+    pub(crate) retry: Option<Retry>,
     pub(crate) files: Vec<CreatedFile>,
+    /// How long it had worked.
+    pub(crate) spent: Duration,
     pub(crate) resumed: bool,
+}
+
+/// One agent is asked again, and other results are kept for calls that come up again.
+#[derive(Debug, Default)]
+pub(crate) struct Retry {
+    /// The agent's call; it is made again whatever is kept.
+    pub(crate) seq: u64,
+    /// Its node.
+    pub(crate) node: Option<u64>,
+    /// What other calls had come to.
+    pub(crate) kept: Kept,
 }
 
 /// How one worker's part in a run ended.
@@ -156,7 +179,9 @@ impl Drive {
         switch: CancelSwitch,
         mut commands: Commands,
     ) -> Envelope {
-        let past = std::mem::take(&mut self.past);
+        let mut past = std::mem::take(&mut self.past);
+        let again = past.retry.as_ref().map(|retry| retry.seq);
+        let kept = past.retry.as_mut().map(|retry| std::mem::take(&mut retry.kept)).unwrap_or_default();
         let (news, mut family) = mpsc::unbounded_channel();
         // Counted before the masker is made: what comes between is masked later, and never not at all.
         let masked = self.host.known_secrets();
@@ -166,7 +191,10 @@ impl Drive {
             lease: lease.clone(),
             host: Arc::clone(&self.host),
             events,
-            nodes: Nodes::resumed(past.nodes.clone()),
+            nodes: match &past.retry {
+                Some(retry) => Nodes::retried(past.nodes.clone(), past.members.clone(), retry.node),
+                None => Nodes::resumed(past.nodes.clone(), past.members.clone()),
+            },
             logs: store.log_writer(&lease),
             unrecorded: false,
             files: past.files.clone(),
@@ -182,18 +210,21 @@ impl Drive {
             children: HashMap::new(),
             children_before: past.children.clone(),
             news,
-            crew: Crew::new(&self.request.project, &self.host.env_file, self.is_strict()),
+            crew: Crew::new(&self.request.project, &self.host, self.is_strict()),
+            noted: HashSet::new(),
+            again,
+            kept,
             context: Surroundings {
                 executor: Executor::of(&self.shared),
                 project: Arc::clone(&self.request.project),
                 ancestry: self.request.ancestry.clone(),
             },
         };
+        let mut clock = RunClock::new(self.time_limit(), past.spent);
         let mut answer: Option<Value> = None;
         let mut end = match self.begin(&mut running).await {
             Ok(()) => None,
-            Err(Stop::Failed(error)) => Some(LegEnd::Over(End::failed(error))),
-            Err(Stop::Lost) => Some(LegEnd::Lost),
+            Err(stop) => Some(stopped(stop, &lease)),
         };
         if end.is_none() && past.resumed {
             // A command that asked before goes on with its answer, or asks again.
@@ -202,7 +233,14 @@ impl Drive {
         let end = loop {
             let leg = match end.take() {
                 Some(end) => end,
-                None => self.leg(&mut running, &past, answer.take(), &switch, &mut commands, &mut family).await,
+                None => {
+                    clock.go_on();
+                    let leg = self
+                        .leg(&mut running, &past, answer.take(), &mut clock, &switch, &mut commands, &mut family)
+                        .await;
+                    clock.pause();
+                    leg
+                }
             };
             match leg {
                 LegEnd::Again(next) => answer = Some(next),
@@ -210,8 +248,15 @@ impl Drive {
             }
         };
         running.crew.cancel();
+        if let LegEnd::Over(End { reason: Some(CancelReason::ClientGone), .. }) = &end {
+            // It may be taken up again.
+            running.spend(&mut clock).await;
+        }
         if let LegEnd::Over(end) = &end {
-            running.tell_children(ChildControl::Cancel(end.reason.unwrap_or(CancelReason::Client)));
+            // Those of a run that can be taken up again can be so as well.
+            let resumable = end.status == RunStatus::Interrupted;
+            let reason = if resumable { CancelReason::ClientGone } else { CancelReason::Client };
+            running.tell_children(ChildControl::Cancel(end.reason.unwrap_or(reason)));
         }
         running.finish_logs().await;
         drop(place);
@@ -219,7 +264,8 @@ impl Drive {
             LegEnd::Over(end) => {
                 // What cannot be recorded here shows when the end is.
                 let _ = running.run_again().await;
-                running.nodes.close(end.status, now());
+                running.hear_members();
+                running.nodes.close(end.status, running.now());
                 let nodes = std::mem::take(&mut running.nodes.list);
                 let files = std::mem::take(&mut running.files);
                 let folder = self.folder(&lease);
@@ -280,8 +326,7 @@ impl Drive {
             match running.answered(&results).await {
                 Ok(Moved::Command(value)) => return LegEnd::Again(value),
                 Ok(Moved::Nothing | Moved::On) => {}
-                Err(Stop::Lost) => return LegEnd::Lost,
-                Err(Stop::Failed(error)) => return LegEnd::Over(End::failed(error)),
+                Err(stop) => return stopped(stop, &running.lease),
             }
             tokio::select! {
                 biased;
@@ -295,15 +340,20 @@ impl Drive {
     }
 
     /// One worker's part in the run.
+    #[expect(clippy::too_many_arguments, reason = "everything that can happen to a run comes together here")]
     async fn leg(
         &self,
         running: &mut Running,
         past: &Past,
         answer: Option<Value>,
+        clock: &mut RunClock,
         switch: &CancelSwitch,
         commands: &mut Commands,
         family: &mut mpsc::UnboundedReceiver<ChildNews>,
     ) -> LegEnd {
+        if switch.is_thrown() {
+            return LegEnd::Over(End::cancelled(switch.cancelled().await));
+        }
         if let EntrypointSource::Command { .. } = self.request.entrypoint.source {
             self.connect(running).await;
         }
@@ -322,8 +372,7 @@ impl Drive {
             }
         };
         worker.say(&first);
-        let limit = self.time_limit();
-        let mut clock = RunClock::start(limit);
+        let limit = clock.limit();
         let (results, mut done) = mpsc::unbounded_channel::<(HostCall, Result<Value, HostError>)>();
         let mut ending: Option<Ending> = None;
         let mut kill_at: Option<Instant> = None;
@@ -366,6 +415,8 @@ impl Drive {
                     }
                     Some(FromWorker::Done(Outcome::Pending { form })) if ending.is_none() => {
                         worker.finish().await;
+                        clock.pause();
+                        running.spend(clock).await;
                         return self.pend(running, &form, switch, commands).await;
                     }
                     Some(FromWorker::Done(outcome)) => {
@@ -378,11 +429,9 @@ impl Drive {
                             calls.insert(call.seq, call.clone());
                         }
                         if let Err(stop) = running.hear(message, &results).await {
-                            break stopped(stop);
+                            break stopped(stop, &running.lease);
                         }
-                        if !running.open.is_empty() {
-                            clock.pause();
-                        }
+                        running.stop_clock(clock).await;
                         if running.unrecorded && record_at.is_none() {
                             record_at = Some(Instant::now() + RECORD);
                         }
@@ -397,21 +446,32 @@ impl Drive {
                         });
                     }
                 },
-                Some(program) = running.crew.next() => worker.say(&program),
+                Some(told) = running.crew.next() => match told {
+                    CrewNews::Program(program) => worker.say(&program),
+                    CrewNews::Member(event, asked) => {
+                        running.member(&event, &asked);
+                        record_at.get_or_insert_with(|| Instant::now() + RECORD);
+                    }
+                },
                 Some(told) = family.recv() => {
                     if let Err(stop) = running.hear_child(told, &calls).await {
-                        break stopped(stop);
+                        break stopped(stop, &running.lease);
                     }
-                    if !running.open.is_empty() {
-                        clock.pause();
-                    }
+                    running.stop_clock(clock).await;
                 }
-                Some((call, outcome)) = done.recv() => {
-                    running.in_flight = running.in_flight.saturating_sub(1);
-                    running.children.remove(&call.seq);
-                    match running.deliver(&call, outcome).await {
-                        Ok(delivered) => worker.say(&ToWorker::Deliver(delivered)),
-                        Err(stop) => break stopped(stop),
+                Some(first) = done.recv() => {
+                    // Those that are there already are committed together.
+                    let mut ready = vec![first];
+                    while ready.len() < TOGETHER && let Ok(next) = done.try_recv() {
+                        ready.push(next);
+                    }
+                    running.in_flight = running.in_flight.saturating_sub(ready.len());
+                    for (call, _) in &ready {
+                        running.children.remove(&call.seq);
+                    }
+                    match running.deliver_all(ready).await {
+                        Ok(all) => all.into_iter().for_each(|delivered| worker.say(&ToWorker::Deliver(delivered))),
+                        Err(stop) => break stopped(stop, &running.lease),
                     }
                 }
                 Some(code) = commands.park.recv() => {
@@ -428,7 +488,7 @@ impl Drive {
                             }
                         }
                         Ok(Moved::Nothing | Moved::Command(_)) => {}
-                        Err(stop) => break stopped(stop),
+                        Err(stop) => break stopped(stop, &running.lease),
                     }
                 }
                 () = tokio::time::sleep_until(clock.deadline().unwrap_or(far)), if ending.is_none() && clock.deadline().is_some() => {
@@ -438,6 +498,9 @@ impl Drive {
                 }
                 () = tokio::time::sleep_until(kill_at.unwrap_or(far)), if kill_at.is_some() => {
                     break LegEnd::Over(End::from_outside(ending.unwrap_or(Ending::Timeout), limit));
+                }
+                () = tokio::time::sleep_until(clock.due().unwrap_or(far)), if clock.due().is_some() => {
+                    running.spend(clock).await;
                 }
                 () = tokio::time::sleep_until(record_at.unwrap_or(far)), if record_at.is_some() => {
                     running.flush().await;
@@ -473,7 +536,7 @@ impl Drive {
         };
         let number = match running.record_question(None, &form, InteractionKind::Form, None).await {
             Ok(number) => number,
-            Err(stop) => return stopped(stop),
+            Err(stop) => return stopped(stop, &running.lease),
         };
         running.wait_for(Open { number, asker: Asker::Command, form, kind: InteractionKind::Form }).await;
         self.await_answer(running, switch, commands).await
@@ -665,10 +728,11 @@ impl Drive {
         job.seed = self.host.seed;
         job.started_at = self.host.started_at;
         job.memory_bytes = self.request.entrypoint.memory_mb.unwrap_or(Limits::MEMORY_MB) * 1024 * 1024;
-        if let Some(most) = manifest.max_agents {
+        let caps = self.request.caps;
+        if let Some(most) = RunCaps::lower(caps.max_agents, manifest.max_agents) {
             job.max_agents = most;
         }
-        job.max_tokens = manifest.max_tokens;
+        job.max_tokens = RunCaps::lower(caps.max_tokens, manifest.max_tokens);
         if let Some(sources) = &past.sources {
             job.sources = Sources::Kept(sources.clone());
         }
@@ -791,9 +855,10 @@ fn parked(running: &mut Running, code: ErrorCode) -> LegEnd {
     }
 }
 
-fn stopped(stop: Stop) -> LegEnd {
+fn stopped(stop: Stop, lease: &Lease) -> LegEnd {
     match stop {
         Stop::Failed(error) => LegEnd::Over(End::failed(error)),
+        Stop::Unrecorded(error) => LegEnd::Over(End::interrupted(lease.run(), error)),
         Stop::Lost => LegEnd::Lost,
     }
 }
@@ -853,31 +918,5 @@ pub fn waiting_envelope(record: &RunRecord, project: &crate::Project, code: Erro
         error,
         pending: record.pending_summary(),
         files: record.files.clone(),
-    }
-}
-
-/// The run's own time: it stands still while a person is waited for.
-struct RunClock {
-    left: Option<Duration>,
-    since: Option<Instant>,
-}
-
-impl RunClock {
-    fn start(limit: Option<Duration>) -> Self {
-        Self { left: limit, since: Some(Instant::now()) }
-    }
-
-    fn pause(&mut self) {
-        if let Some(since) = self.since.take() {
-            self.left = self.left.map(|left| left.saturating_sub(since.elapsed()));
-        }
-    }
-
-    fn go_on(&mut self) {
-        self.since.get_or_insert_with(Instant::now);
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        self.since?.checked_add(self.left?)
     }
 }

@@ -7,17 +7,23 @@ use std::time::Duration;
 use model::{AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, RunError, RunId, RunStatus, TimestampMs};
 use script::{CallKind, HostCall, HostError, Narration, Stream};
 use serde_json::Value;
-use store::{Durability, Lease, LogStream, LogWriter, NewAnswer, NewQuestion, Question, Store, StoreError};
+use store::{
+    Durability, Lease, LogStream, LogWriter, NewAnswer, NewJournalRow, NewQuestion, Question, Store, StoreError,
+};
 use tokio::sync::mpsc;
 
+use super::clock::RunClock;
 use super::end::answer_value;
 use super::nodes::Nodes;
 use super::questions::{Asked, Asker, Open, form_of};
 use super::{LOG_BATCH, RunEvent, exec};
-use crate::agents::Crew;
+use agents::MemberEvent;
+
+use crate::agents::{Asked as AskedAgent, Crew};
 use crate::context::Project;
 use crate::executor::{Executor, blocking};
 use crate::host_calls::{self, HostContext};
+use crate::kept::Kept;
 use crate::protocol::{BUILD, Delivered, ExecJob, Executed, FromWorker, ToWorker};
 use crate::related::{ChildControl, ChildNews, RelatedCall};
 
@@ -61,6 +67,12 @@ pub(super) struct Running {
     pub(super) news: mpsc::UnboundedSender<ChildNews>,
     pub(super) context: Surroundings,
     pub(super) crew: Crew,
+    /// What was noted here, each once.
+    pub(super) noted: HashSet<(String, Option<String>)>,
+    /// The call that is made again whatever is kept.
+    pub(super) again: Option<u64>,
+    /// Results from before a retry, for calls that come up again.
+    pub(super) kept: Kept,
 }
 
 /// What host calls need beside the run itself.
@@ -69,6 +81,13 @@ pub(super) struct Surroundings {
     pub(super) executor: Executor,
     pub(super) project: Arc<Project>,
     pub(super) ancestry: Vec<String>,
+}
+
+/// A call that is done, before that is journalled.
+struct Done {
+    delivered: Delivered,
+    rows: Vec<NewJournalRow>,
+    durability: Durability,
 }
 
 /// What came of looking for answers.
@@ -87,6 +106,8 @@ pub(super) enum Moved {
 pub(super) enum Stop {
     /// It has failed.
     Failed(RunError),
+    /// It can record nothing more: it is left as it is recorded, for somebody to take up when that can be done again.
+    Unrecorded(RunError),
     /// Another process has it.
     Lost,
 }
@@ -95,7 +116,7 @@ impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::StaleEpoch { .. } => Self::Lost,
-            error => Self::Failed(
+            error => Self::Unrecorded(
                 RunError::new(ErrorCode::WorkerDied, "the run could not be recorded, so it was stopped")
                     .with_cause(model::with_causes(&error)),
             ),
@@ -103,11 +124,11 @@ impl From<StoreError> for Stop {
     }
 }
 
-pub(super) fn now() -> TimestampMs {
-    model::Clock::now(&model::SystemClock)
-}
-
 impl Running {
+    pub(super) fn now(&self) -> TimestampMs {
+        self.store.now()
+    }
+
     /// Takes in what the worker says.
     pub(super) async fn hear(&mut self, message: FromWorker, results: &Results) -> Result<(), Stop> {
         match message {
@@ -146,12 +167,17 @@ impl Running {
                 self.narrate(narration).await;
                 Ok(())
             }
+            FromWorker::Call(call) if self.give_kept(&call, results) => Ok(()),
             FromWorker::Call(call) => match call.kind {
                 CallKind::Form | CallKind::Approve => self.ask(call, results).await,
                 CallKind::Exec => self.exec(call, results).await,
                 CallKind::Agent => {
                     self.in_flight += 1;
-                    self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
+                    let note = self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
+                    if let Some(note) = note.filter(|note| self.noted.insert((note.code.clone(), note.subject.clone())))
+                    {
+                        self.narrate(Narration::Note(note)).await;
+                    }
                     Ok(())
                 }
                 CallKind::Http => self.request(call, results).await,
@@ -164,6 +190,33 @@ impl Running {
                     Ok(())
                 }
             },
+        }
+    }
+
+    /// Answers a call with what it had come to before a retry, if that is kept.
+    fn give_kept(&mut self, call: &HostCall, results: &Results) -> bool {
+        if self.again == Some(call.seq) {
+            return false;
+        }
+        let Some(outcome) = self.kept.take(call.seq, &call.fingerprint) else { return false };
+        self.in_flight += 1;
+        let _ = results.send((call.clone(), outcome));
+        true
+    }
+
+    /// Shows what happens to an agent.
+    pub(super) fn member(&mut self, event: &MemberEvent, asked: &AskedAgent) {
+        match event {
+            MemberEvent::Started(member) => self.nodes.member_started(member, asked, self.store.now()),
+            MemberEvent::Ended(_, outcome) => self.nodes.member_ended(*outcome, asked),
+        }
+        self.unrecorded = true;
+    }
+
+    /// Takes in what happened to agents at the end of the run.
+    pub(super) fn hear_members(&mut self) {
+        while let Some((event, asked)) = self.crew.next_member() {
+            self.member(&event, &asked);
         }
     }
 
@@ -223,7 +276,7 @@ impl Running {
         kind: InteractionKind,
         child: Option<RunId>,
     ) -> Result<u64, Stop> {
-        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(now() + EXPIRES) };
+        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(self.now() + EXPIRES) };
         let (store, lease) = (self.store.clone(), self.lease.clone());
         let number = blocking(move || store.ask(&lease, &new)).await?;
         self.waiting = true;
@@ -467,7 +520,7 @@ impl Running {
     /// Takes in what a related run tells.
     pub(super) async fn hear_child(&mut self, news: ChildNews, calls: &HashMap<u64, HostCall>) -> Result<(), Stop> {
         match news {
-            ChildNews::Started { seq, child } => {
+            ChildNews::Started { seq, child, noted } => {
                 let Some(call) = calls.get(&seq) else { return Ok(()) };
                 let mut rows = Vec::new();
                 if self.begun.insert(seq) {
@@ -476,6 +529,7 @@ impl Running {
                 }
                 let (store, lease) = (self.store.clone(), self.lease.clone());
                 blocking(move || store.append_journal(&lease, &rows, Durability::Power)).await?;
+                let _ = noted.send(());
             }
             ChildNews::Asked { seq, child, asked } => {
                 let Some(call) = calls.get(&seq).cloned() else { return Ok(()) };
@@ -500,6 +554,10 @@ impl Running {
                 self.wait_for(Open { number, asker, form: asked.form, kind: asked.kind }).await;
             }
             ChildNews::Answered { seq } => self.echo_answer(seq).await?,
+            ChildNews::Interrupted { child } => {
+                let message = format!("the related run {child} was interrupted");
+                return Err(Stop::Unrecorded(RunError::new(ErrorCode::WorkerDied, message)));
+            }
             ChildNews::Parked { seq } => {
                 self.children.remove(&seq);
                 self.in_flight = self.in_flight.saturating_sub(1);
@@ -543,8 +601,41 @@ impl Running {
         call: &HostCall,
         outcome: Result<Value, HostError>,
     ) -> Result<Delivered, Stop> {
+        let at = self.now();
+        let rows = self.take_in(call, outcome, at).await?;
+        let Done { delivered, rows, durability } = rows;
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        blocking(move || store.append_journal(&lease, &rows, durability)).await?;
+        Ok(delivered)
+    }
+
+    /// The same for several that are there at once: one commit for all of them, in their order.
+    pub(super) async fn deliver_all(
+        &mut self,
+        ready: Vec<(HostCall, Result<Value, HostError>)>,
+    ) -> Result<Vec<Delivered>, Stop> {
+        let mut all = Vec::with_capacity(ready.len());
+        let mut rows = Vec::with_capacity(ready.len() * 2);
+        let mut durability = Durability::Process;
+        for (call, outcome) in ready {
+            let done = self.take_in(&call, outcome, self.now()).await?;
+            durability = durability.max(done.durability);
+            rows.extend(done.rows);
+            all.push(done.delivered);
+        }
+        let (store, lease) = (self.store.clone(), self.lease.clone());
+        blocking(move || store.append_journal(&lease, &rows, durability)).await?;
+        Ok(all)
+    }
+
+    /// Takes note of what came of a call, and makes its rows.
+    async fn take_in(
+        &mut self,
+        call: &HostCall,
+        outcome: Result<Value, HostError>,
+        at: TimestampMs,
+    ) -> Result<Done, Stop> {
         self.run_again().await?;
-        let at = now();
         if self.host.known_secrets() != self.masked {
             // The call has brought one, as its result or with the connection: from now on it is masked in all that is
             // recorded.
@@ -556,18 +647,44 @@ impl Running {
             self.files.retain(|file| file.path != created.path);
             self.files.push(created);
         }
+        let mut member = None;
+        if call.kind == CallKind::Agent {
+            match &outcome {
+                Ok(answer) => self.nodes.answered(call.own_node, answer),
+                Err(error) => self.nodes.answered(call.own_node, &serde_json::json!({ "reason": error.message })),
+            }
+            member = self.nodes.member(call.own_node, at);
+            self.unrecorded = true;
+        }
         let delivered = Delivered { seq: call.seq, at, outcome };
-        let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq));
-        let durability = crate::journal::durability(call.kind);
+        let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq), member);
+        Ok(Done { delivered, rows, durability: crate::journal::durability(call.kind) })
+    }
+
+    /// A run that waits for a person does not use up its time.
+    pub(super) async fn stop_clock(&self, clock: &mut RunClock) {
+        if !self.open.is_empty() && clock.due().is_some() {
+            clock.pause();
+            self.spend(clock).await;
+        } else if !self.open.is_empty() {
+            clock.pause();
+        }
+    }
+
+    /// Writes down how much of its time the run has used. What fails here is told when the run's end is recorded.
+    pub(super) async fn spend(&self, clock: &mut RunClock) {
+        clock.written();
         let (store, lease) = (self.store.clone(), self.lease.clone());
-        blocking(move || store.append_journal(&lease, &rows, durability)).await?;
-        Ok(delivered)
+        let used = u64::try_from(clock.used().as_millis()).unwrap_or(u64::MAX);
+        if let Err(error) = blocking(move || store.spend(&lease, used)).await {
+            tracing::debug!(run = %self.lease.run(), %error, "the time that a run has used could not be written down");
+        }
     }
 
     /// Writes a line of ours into the run's log.
     pub(super) fn warn(&mut self, text: &str) {
         tracing::warn!(run = %self.lease.run(), "{text}");
-        self.logs.push(LogStream::Stderr, now(), &format!("{text}\n"));
+        self.logs.push(LogStream::Stderr, self.now(), &format!("{text}\n"));
         self.unrecorded = true;
     }
 
@@ -580,7 +697,7 @@ impl Running {
     }
 
     async fn narrate(&mut self, narration: Narration) {
-        let at = now();
+        let at = self.now();
         match narration {
             Narration::Phase { title, .. } => self.progress(None, None, Some(title)),
             Narration::Log { stream, text, data } => {
@@ -604,14 +721,17 @@ impl Running {
             Narration::Progress { done, total, message } => self.progress(Some(done), total, message),
             Narration::NodeStarted { id, parent, kind, title } => {
                 let title = self.store.masker().mask(&title).into_owned();
-                if kind != NodeKind::Phase {
-                    self.progress(None, None, Some(title.clone()));
+                // What came up before the run was taken up again is no news.
+                let is_new = self.nodes.start(id, parent, kind, title.clone(), at);
+                if is_new && kind != NodeKind::Phase {
+                    self.progress(None, None, Some(title));
                 }
-                self.nodes.start(id, parent, kind, title, at);
                 self.unrecorded = true;
             }
             Narration::NodeEnded { id, status } => {
-                self.nodes.end(id, status, at);
+                if !self.nodes.end(id, status, at) {
+                    return;
+                }
                 self.unrecorded = true;
                 // What was finished counts until `progress()` says something of its own.
                 let finished = f64::from(u32::try_from(self.nodes.finished).unwrap_or(u32::MAX));

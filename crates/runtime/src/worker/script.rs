@@ -7,8 +7,12 @@ use script::{Control, Host, HostCall, Job, ModuleSource, Narration, Tally};
 use super::link::{Delivery, Ending, Link};
 use crate::protocol::{FromWorker, Outcome};
 
+/// Addresses that a worker may have beside twice its engine's memory: its code, its stacks, and what the host sends it.
+const FENCE_ROOM: u64 = 1024 * 1024 * 1024;
+
 /// Runs the script and tells what became of it.
 pub(super) fn run(job: &Job, link: &Link) {
+    process::memory::fence(job.memory_bytes.saturating_mul(2).saturating_add(FENCE_ROOM));
     let control = Arc::new(Control::new());
     let stop = Arc::clone(&control);
     link.when_ending(move |ending| match ending {

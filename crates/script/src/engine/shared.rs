@@ -154,10 +154,13 @@ impl Shared {
 
     /// Tells something, unless it was told before a resume.
     pub(super) fn narrate(&self, event: Narration) {
+        // Nodes have numbers, so a host that knows one already loses nothing; one that was gone before it could record
+        // it would otherwise never hear of it again.
+        let is_node = matches!(event, Narration::NodeStarted { .. } | Narration::NodeEnded { .. });
         match self.narrated.get() {
             Some(0) => {}
             Some(left) => return self.narrated.set(Some(left - 1)),
-            None if !self.replay.borrow().is_live() => return,
+            None if !is_node && !self.replay.borrow().is_live() => return,
             None => {}
         }
         self.send(ToHost::Narrate(event));

@@ -11,7 +11,7 @@ use crate::body::{get, parse};
 use crate::database::Outcome;
 use crate::logs;
 use crate::runs::create::{ERROR, INPUT, OUTPUT};
-use crate::runs::{PART_INPUT, PART_LOGS, PART_RESULT, PARTS, RunEntry};
+use crate::runs::{INDEXED_BYTES, PART_INPUT, PART_LOGS, PART_RESULT, PARTS, RunEntry, head};
 use crate::text::words;
 use crate::{Result, Store, nodes};
 
@@ -115,6 +115,8 @@ fn line(part: FoundPart, text: &str, range: std::ops::Range<usize>) -> Found {
 
 /// Looks for a word, or for the first of its pieces: the index knows words by letters and digits only.
 fn find(part: FoundPart, text: &str, word: &str) -> Option<Found> {
+    // What lies behind is not in the index either.
+    let text = head(text, INDEXED_BYTES);
     let whole = locate(text, &fold(word));
     let range = whole.or_else(|| {
         word.split(|character: char| !character.is_alphanumeric())

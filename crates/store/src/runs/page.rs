@@ -153,7 +153,7 @@ fn page(connection: &Connection, filter: &RunFilter, after: Option<RunPlace>, li
             tired |= arm.tired;
         }
     }
-    page.rows.sort_by(|one, other| other.place.cmp(&one.place));
+    page.rows.sort_by_key(|row| std::cmp::Reverse(row.place));
     // Below where one of them stopped, others of its rows may lie.
     page.rows.retain(|row| cut.is_none_or(|cut| row.place >= cut));
     if page.rows.len() > limit {

@@ -26,9 +26,9 @@ pub struct RowDetails {
     pub error: Option<String>,
 }
 
-/// Finds what a run is at: the last node that runs, or waits.
-pub(crate) const AT_NODE: &str = "SELECT title FROM nodes WHERE run = ?1 AND status IN ('running', 'waiting_for_input') \
-     ORDER BY id DESC LIMIT 1";
+/// Finds what a run is at: the last node that runs, or waits. What it asks is shown as its question.
+pub(crate) const AT_NODE: &str = "SELECT title FROM nodes WHERE run = ?1 AND kind <> 'form' \
+     AND status IN ('running', 'waiting_for_input') ORDER BY id DESC LIMIT 1";
 const NODES: &str = "SELECT count(*), coalesce(sum(status IN ('success', 'failed', 'cancelled', 'skipped')), 0) FROM nodes WHERE run = ?1";
 
 fn details(connection: &Connection, entry: &RunEntry) -> Outcome<RowDetails> {

@@ -158,12 +158,18 @@ impl Store {
             .into_iter()
             .map(|source| serde_json::json!({ "path": source.path, "text": source.text }))
             .collect();
-        Ok(serde_json::json!({
+        let mut value = serde_json::json!({
             "format": "workflow-code-run",
             "version": 1,
             "run": record.to_json(&stdout, &stderr),
             "sources": sources,
-        }))
+        });
+        let (summary, nodes) = (&record.summary, &record.report.nodes);
+        if nodes.iter().any(|node| node.kind == model::NodeKind::Agent) {
+            let records = model::member_records(run, &summary.entrypoint_title, summary.status, nodes);
+            value["agentRecords"] = serde_json::json!(records);
+        }
+        Ok(value)
     }
 
     /// Returns everything that is recorded of a run but its logs (see [`Store::log_text`] and [`Store::log_page`]).

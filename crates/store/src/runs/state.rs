@@ -63,12 +63,17 @@ pub(crate) struct Step {
     pub(crate) at: TimestampMs,
 }
 
-/// Makes a step: row, stage and change feed. The only place where a run's status changes.
+/// Makes a step of a run's life.
 pub(crate) fn step(connection: &Connection, state: &State, step: Step) -> Outcome<()> {
     state
         .status
         .check_transition(step.to, state.cancel_reason)
         .map_err(|source| StoreError::Transition { run: state.run.clone(), source })?;
+    set(connection, state, step)
+}
+
+/// Sets a status that was checked: row, stage and change feed. The only place where a run's status changes.
+fn set(connection: &Connection, state: &State, step: Step) -> Outcome<()> {
     let started = if step.to == RunStatus::Running { Some(step.at) } else { None };
     let finished = if step.to.is_final() { Some(step.at) } else { None };
     let reason = if step.to == RunStatus::Cancelled { step.reason.map(CancelReason::as_str) } else { None };
@@ -84,7 +89,7 @@ pub(crate) fn step(connection: &Connection, state: &State, step: Step) -> Outcom
              SELECT ?1, coalesce(max(n) + 1, 0), ?2, ?3 FROM stages WHERE run = ?1",
         )?
         .execute((state.key, step.to.as_str(), step.at))?;
-    if step.to == RunStatus::Running && matches!(state.status, RunStatus::Cancelled | RunStatus::Interrupted) {
+    if step.to == RunStatus::Running && (state.status.is_final() || state.status == RunStatus::Interrupted) {
         // It goes on: how it ended before is no longer how it ended.
         let mut bytes = 0;
         for kind in [OUTPUT, ERROR, FILES] {
@@ -236,6 +241,27 @@ impl Store {
         })
     }
 
+    /// Has a run that has ended run again in the hands of this process, since one of its agents is to be asked again.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Transition`] when it has not ended, or [`StoreError::StaleEpoch`] when somebody else was faster.
+    pub fn reopen(&self, run: &RunId, owner: &Owner, seen: u64) -> Result<Lease> {
+        let (run, owner, outside) = (run.clone(), owner.clone(), self.outside());
+        self.database.write(Durability::Process, move |connection| {
+            let state = find(connection, &run)?;
+            let current = u64::try_from(state.epoch).unwrap_or(0);
+            if seen != current {
+                return Err(StoreError::StaleEpoch { run: run.clone(), epoch: seen, current }.into());
+            }
+            let refused = |source| StoreError::Transition { run: run.clone(), source };
+            state.status.check_retry().map_err(refused)?;
+            set(connection, &state, Step { to: RunStatus::Running, reason: None, at: outside.clock.now() })?;
+            let epoch = hand_over(connection, &state, Some(&owner))?;
+            Ok(Lease { run: run.clone(), key: state.key, epoch })
+        })
+    }
+
     /// Lets go of a waiting run while its process lives on: whoever answers takes it over at once.
     ///
     /// # Errors
@@ -353,6 +379,38 @@ impl Store {
                 epoch: u64::try_from(state.epoch).unwrap_or(0),
                 cancel: state.cancel_requested,
             })
+        })
+    }
+
+    /// Writes down how long a run has worked so far, in milliseconds and without the time it waited for people. Never
+    /// less than before.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::StaleEpoch`] when the run is in other hands.
+    pub fn spend(&self, lease: &Lease, milliseconds: u64) -> Result<()> {
+        let (lease, spent) = (lease.clone(), i64::try_from(milliseconds).unwrap_or(i64::MAX));
+        self.database.write(Durability::Process, move |connection| {
+            let state = held(connection, &lease)?;
+            connection
+                .prepare_cached("UPDATE runs SET spent_ms = max(spent_ms, ?2) WHERE key = ?1")?
+                .execute((state.key, spent))?;
+            Ok(())
+        })
+    }
+
+    /// Returns how long a run had worked when that was last written down, in milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchRun`].
+    pub fn spent(&self, run: &RunId) -> Result<u64> {
+        self.database.read(|connection| {
+            let key = find(connection, run)?.key;
+            let spent: i64 = connection
+                .prepare_cached("SELECT spent_ms FROM runs WHERE key = ?1")?
+                .query_row([key], |row| row.get(0))?;
+            Ok(u64::try_from(spent).unwrap_or(0))
         })
     }
 

@@ -336,3 +336,21 @@ fn the_change_feed_says_when_it_was_trimmed() {
     assert!((10_000..10_300).contains(&kept), "{kept}");
     assert!(fixture.store.changes_since(begin, 10).unwrap().gap);
 }
+
+#[test]
+fn a_run_that_has_ended_is_opened_again_by_one_and_forgets_how_it_had_ended() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let lease = store.create_run(&run()).unwrap();
+    assert!(matches!(store.reopen(lease.run(), &alive(), 1), Err(StoreError::Transition { .. })), "it runs");
+    store.finish(&lease, ends(RunStatus::Success, Some(json!(1)))).unwrap();
+    let again = store.reopen(lease.run(), &alive(), 1).unwrap();
+    assert!(matches!(store.reopen(lease.run(), &alive(), 1), Err(StoreError::StaleEpoch { .. })), "one was first");
+    let shown = store.show(lease.run()).unwrap();
+    assert_eq!((shown.summary.status, shown.report.output), (RunStatus::Running, None));
+    assert!(store.finish(&lease, ends(RunStatus::Failed, None)).is_err(), "the first lease is over");
+    store.finish(&again, ends(RunStatus::Success, Some(json!(2)))).unwrap();
+    assert_eq!(store.show(lease.run()).unwrap().report.output, Some(json!(2)));
+    let stages = statuses(store, &lease);
+    assert_eq!(stages, [RunStatus::Running, RunStatus::Success, RunStatus::Running, RunStatus::Success]);
+}

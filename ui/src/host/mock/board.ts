@@ -16,11 +16,20 @@ export interface MockBoard {
   cards: MockCard[];
   /** Changes a card as another program would on disk. */
   change(id: string, change: Partial<MockCard>): void;
-  handlers: Pick<{ [N in keyof Commands]: (request: Commands[N][0]) => Commands[N][1] }, "board_view" | "board_card" | "board_refusals" | "board_call" | "board_acceptance">;
+  handlers: Pick<
+    { [N in keyof Commands]: (request: Commands[N][0]) => Commands[N][1] },
+    "board_view" | "board_card" | "board_refusals" | "board_call" | "board_acceptance"
+  >;
 }
 
 const ACTOR = "ada@studio";
-const status = (id: string, needs: BoardNeed[] = [], more: Partial<BoardStatus> = {}): BoardStatus => ({ id, hidden: false, terminal: false, needs, ...more });
+const status = (id: string, needs: BoardNeed[] = [], more: Partial<BoardStatus> = {}): BoardStatus => ({
+  id,
+  hidden: false,
+  terminal: false,
+  needs,
+  ...more,
+});
 const STATUSES: BoardStatus[] = [
   status("backlog"),
   status("next"),
@@ -33,22 +42,46 @@ const STATUSES: BoardStatus[] = [
 ];
 const refuse = (code: string, message: string, kind: ApiError["code"] = "conflict"): ApiError => ({ code: kind, message, detail: { code } });
 
-const DOCUMENTS = ["Counter handbook", "How orders flow", "Deploying to the sandbox", "Queue internals", "Error codes", "Reading the export"].map((title, index) => ({
-  id: index < 4 ? `DOC-000${index + 1}` : `PATH-${index}B335630`,
-  kind: "doc",
-  recordType: ["guide", "architecture", "runbook", "reference"][index % 4],
-  documentKind: ["guide", "architecture", "runbook", "reference"][index % 4],
-  title,
-  status: ["current", "draft", "stale"][index % 3],
-  path: index < 4 ? `.project/docs/guide/DOC-000${index + 1}.md` : `docs/${title.toLowerCase().replaceAll(" ", "-")}.md`,
-  managed: index < 4,
-  updated: `2026-11-${28 - index}`,
-}));
-const CHANGELOG = "## Unreleased\n\n### Added\n\n- Orders take an idempotency key. (HB-0214)\n- The price list is cached per tenant.\n\n### Fixed\n\n- Search ignores accents. (HB-0201)\n- `GET /health` waits for the deploy to end.\n";
+const DOCUMENTS = ["Counter handbook", "How orders flow", "Deploying to the sandbox", "Queue internals", "Error codes", "Reading the export"].map(
+  (title, index) => ({
+    id: index < 4 ? `DOC-000${index + 1}` : `PATH-${index}B335630`,
+    kind: "doc",
+    recordType: ["guide", "architecture", "runbook", "reference"][index % 4],
+    documentKind: ["guide", "architecture", "runbook", "reference"][index % 4],
+    title,
+    status: ["current", "draft", "stale"][index % 3],
+    path: index < 4 ? `.project/docs/guide/DOC-000${index + 1}.md` : `docs/${title.toLowerCase().replaceAll(" ", "-")}.md`,
+    managed: index < 4,
+    updated: `2026-11-${28 - index}`,
+  }),
+);
+const CHANGELOG =
+  "## Unreleased\n\n### Added\n\n- Orders take an idempotency key. (HB-0214)\n- The price list is cached per tenant.\n\n### Fixed\n\n- Search ignores accents. (HB-0201)\n- `GET /health` waits for the deploy to end.\n";
 const ISSUES = [
-  { severity: "error", module: "cards", code: "missing-dependency", id: "HB-0207", file: "HB-0207.md", message: "HB-0207 depends on HB-0190, which does not exist." },
-  { severity: "warning", module: "cards", code: "card-claim-stale", id: "HB-0198", file: "HB-0198.md", message: "The claim of Cursor#77de is 31 hours old; the lease is 24 hours." },
-  { severity: "warning", module: "docs", code: "doc-review-overdue", id: "DOC-0003", file: ".project/docs/runbook/DOC-0003.md", message: "Deploying to the sandbox was to be reviewed on 2026-10-01." },
+  {
+    severity: "error",
+    module: "cards",
+    code: "missing-dependency",
+    id: "HB-0207",
+    file: "HB-0207.md",
+    message: "HB-0207 depends on HB-0190, which does not exist.",
+  },
+  {
+    severity: "warning",
+    module: "cards",
+    code: "card-claim-stale",
+    id: "HB-0198",
+    file: "HB-0198.md",
+    message: "The claim of Cursor#77de is 31 hours old; the lease is 24 hours.",
+  },
+  {
+    severity: "warning",
+    module: "docs",
+    code: "doc-review-overdue",
+    id: "DOC-0003",
+    file: ".project/docs/runbook/DOC-0003.md",
+    message: "Deploying to the sandbox was to be reviewed on 2026-10-01.",
+  },
 ];
 
 /** `tell` says to the page that something changed on disk. */
@@ -56,7 +89,11 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
   const begun = Date.now();
   let mark = 1;
   let project = "";
-  const board: MockBoard = { cards: options.empty ? [] : boardCards(begun, options.cards ?? 136, options.hostile ?? false), change, handlers: {} as MockBoard["handlers"] };
+  const board: MockBoard = {
+    cards: options.empty ? [] : boardCards(begun, options.cards ?? 136, options.hostile ?? false),
+    change,
+    handlers: {} as MockBoard["handlers"],
+  };
 
   const find = (id: unknown): MockCard => {
     const card = board.cards.find((one) => one.id === id);
@@ -68,7 +105,10 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
     board.cards = board.cards.map((card) => {
       if (card.id !== id) return card;
       const next = { ...card, ...fresh, revision: `sha256:${id}-${mark}` };
-      return { ...next, ...(next.criteria.length > 0 ? { acceptance: { done: next.criteria.filter(({ done }) => done).length, total: next.criteria.length } } : {}) };
+      return {
+        ...next,
+        ...(next.criteria.length > 0 ? { acceptance: { done: next.criteria.filter(({ done }) => done).length, total: next.criteria.length } } : {}),
+      };
     });
     window.setTimeout(() => tell(project), 30);
   }
@@ -76,14 +116,23 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
   const refusals = (card: MockCard): BoardRefusal[] =>
     STATUSES.map(({ id, needs }) => {
       const reasons: string[] = [];
+      const codes: string[] = [];
       const wanted = needs.filter((need) => need !== "claim" || card.claim?.by !== ACTOR);
       if (id !== card.status) {
-        if (card.claim && card.claim.by !== ACTOR) reasons.push(`${card.id} is held by ${card.claim.by}.`);
+        if (card.claim && card.claim.by !== ACTOR) {
+          codes.push("CARD_CLAIM_OWNER_MISMATCH");
+          reasons.push(`${card.id} is held by ${card.claim.by}.`);
+        }
         const left = (card.acceptance?.total ?? 0) - (card.acceptance?.done ?? 0);
-        if (id === "done" && left > 0) reasons.push(left === 1 ? `${card.id} has 1 criterion left. Done needs all of them.` : `${card.id} has ${left} criteria left. Done needs all of them.`);
+        if (id === "done" && left > 0) {
+          codes.push("CARD_ACCEPTANCE_UNMET");
+          reasons.push(
+            left === 1 ? `${card.id} has 1 criterion left. Done needs all of them.` : `${card.id} has ${left} criteria left. Done needs all of them.`,
+          );
+        }
         if (id === "done" && card.area === "ops") wanted.push("evidence", "run");
       }
-      return { status: id, reasons, needs: wanted };
+      return { status: id, reasons, codes, needs: wanted };
     });
   const guard = (card: MockCard, revision: unknown) => {
     if (options.readOnly) throw refuse("MCP_SERVER_READ_ONLY", "The board is read-only.");
@@ -93,7 +142,9 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
   const body = (card: MockCard): string =>
     [
       card.text,
-      card.criteria.length > 0 ? `## Acceptance criteria\n\n${card.criteria.map(({ text, done }) => `- [${done ? "x" : " "}] ${text}`).join("\n")}` : "",
+      card.criteria.length > 0
+        ? `## Acceptance criteria\n\n${card.criteria.map(({ text, done }) => `- [${done ? "x" : " "}] ${text}`).join("\n")}`
+        : "",
       card.notes.length > 0 ? `## Notes\n\n${card.notes.join("\n")}` : "",
       `## Activity\n\n${card.activity.map(({ at, who, text }) => `- ${at ?? ""} ${who ?? ""} · ${text}`).join("\n")}`,
     ]
@@ -105,7 +156,13 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
     acceptance: card.criteria.map(({ text, done }, index) => ({ text, done, line: 20 + index })),
     activity: card.activity,
     refusals: refusals(card),
-    related: card.id === "HB-0207" ? [{ id: "HB-0199", title: "Queue writes are fsynced", status: "done", relation: "depends" }, { id: "ADR-0004", title: "One queue per tenant", status: "accepted", relation: "related" }] : [],
+    related:
+      card.id === "HB-0207"
+        ? [
+            { id: "HB-0199", title: "Queue writes are fsynced", status: "done", relation: "depends" },
+            { id: "ADR-0004", title: "One queue per tenant", status: "accepted", relation: "related" },
+          ]
+        : [],
   });
 
   const tools: Record<string, (args: Record<string, unknown>) => JsonValue> = {
@@ -119,14 +176,23 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
       const { claim: _claim, ...free } = card;
       const text = `${card.status} → ${to}`;
       board.cards = board.cards.map((one) => (one.id === card.id ? free : one));
-      change(card.id, { status: to, activity: log(card, text), ...(to === "doing" ? { claim: { by: ACTOR, state: "held", since: Date.now() } } : {}), notes: args.evidence ? [...card.notes, `- ${String(args.method)} verification: ${String(args.evidence)}`] : card.notes });
+      change(card.id, {
+        status: to,
+        activity: log(card, text),
+        ...(to === "doing" ? { claim: { by: ACTOR, state: "held", since: Date.now() } } : {}),
+        notes: args.evidence ? [...card.notes, `- ${String(args.method)} verification: ${String(args.evidence)}`] : card.notes,
+      });
       return { record: row(find(card.id)) };
     },
     project_card_claim: (args) => {
       const card = find(args.id);
       guard(card, args.expectedRevision);
       if (card.claim && card.claim.by !== args.actor && !args.force) throw refuse("CARD_ALREADY_CLAIMED", `${card.id} is held by ${card.claim.by}.`);
-      change(card.id, { status: "doing", claim: { by: String(args.actor), state: "held", since: Date.now(), ...(card.claim?.scope ? { scope: card.claim.scope } : {}) }, activity: log(card, "claimed") });
+      change(card.id, {
+        status: "doing",
+        claim: { by: String(args.actor), state: "held", since: Date.now(), ...(card.claim?.scope ? { scope: card.claim.scope } : {}) },
+        activity: log(card, "claimed"),
+      });
       return { record: row(find(card.id)), warnings: [] };
     },
     project_card_release: (args) => {
@@ -158,7 +224,25 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
       const criteria = [...text.matchAll(/^- \[( |x)\] (.+)$/gm)].map((match) => ({ text: match[2] as string, done: match[1] === "x" }));
       board.cards = [
         ...board.cards,
-        { id, title: String(args.title), type: String(args.type ?? "task"), status: String(args.status ?? "backlog"), priority: String(args.priority ?? "medium"), area: String(args.area ?? "backend"), tags: [], depends: [], updated: new Date().toISOString().slice(0, 10), revision: `sha256:${id}`, archived: false, path: `.project/cards/${id}.md`, text: text.replace(/\n*## Acceptance criteria[\s\S]*/, ""), criteria, activity: [], notes: [], ...(criteria.length > 0 ? { acceptance: { done: 0, total: criteria.length } } : {}) },
+        {
+          id,
+          title: String(args.title),
+          type: String(args.type ?? "task"),
+          status: String(args.status ?? "backlog"),
+          priority: String(args.priority ?? "medium"),
+          area: String(args.area ?? "backend"),
+          tags: [],
+          depends: [],
+          updated: new Date().toISOString().slice(0, 10),
+          revision: `sha256:${id}`,
+          archived: false,
+          path: `.project/cards/${id}.md`,
+          text: text.replace(/\n*## Acceptance criteria[\s\S]*/, ""),
+          criteria,
+          activity: [],
+          notes: [],
+          ...(criteria.length > 0 ? { acceptance: { done: 0, total: criteria.length } } : {}),
+        },
       ];
       mark++;
       window.setTimeout(() => tell(project), 30);
@@ -166,19 +250,56 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
     },
     project_search: (args) => {
       const text = String(args.query).toLowerCase();
-      const records = board.cards.filter((card) => `${card.id} ${card.title} ${body(card)}`.toLowerCase().includes(text)).slice(0, Number(args.limit ?? 20));
-      return { records: records.map(({ id, title }) => ({ id, kind: "card", title })), total: records.length, offset: 0, limit: Number(args.limit ?? 20), mode: "lexical", provider: null, view: "summary" };
+      const records = board.cards
+        .filter((card) => `${card.id} ${card.title} ${body(card)}`.toLowerCase().includes(text))
+        .slice(0, Number(args.limit ?? 20));
+      return {
+        records: records.map(({ id, title }) => ({ id, kind: "card", title })),
+        total: records.length,
+        offset: 0,
+        limit: Number(args.limit ?? 20),
+        mode: "lexical",
+        provider: null,
+        view: "summary",
+      };
     },
     project_doc_list: () => ({ records: options.empty ? [] : DOCUMENTS, total: options.empty ? 0 : DOCUMENTS.length, offset: 0, limit: 200 }),
-    project_get_record: (args) => ({ record: { ...DOCUMENTS.find(({ id }) => id === args.id), body: "# Handbook\n\nWhat the counter does, and **why**.\n\n- opens at nine\n- closes at six\n" } }),
-    project_changelog_preview: () => (options.empty ? { fragments: [], groups: [], markdown: "" } : { fragments: [{ id: "CHG-0002" }, { id: "CHG-0003" }, { id: "CHG-0004" }, { id: "CHG-0005" }], groups: [], markdown: CHANGELOG }),
-    project_doctor: () => ({ generatedAt: new Date().toISOString(), cards: board.cards.length, modules: {}, counts: { error: options.empty ? 0 : 1, warning: options.empty ? 0 : 2, info: 0 }, ok: options.empty ?? false, issues: options.empty ? [] : ISSUES }),
+    project_get_record: (args) => ({
+      record: {
+        ...DOCUMENTS.find(({ id }) => id === args.id),
+        body: "# Handbook\n\nWhat the counter does, and **why**.\n\n- opens at nine\n- closes at six\n",
+      },
+    }),
+    project_changelog_preview: () =>
+      options.empty
+        ? { fragments: [], groups: [], markdown: "" }
+        : { fragments: [{ id: "CHG-0002" }, { id: "CHG-0003" }, { id: "CHG-0004" }, { id: "CHG-0005" }], groups: [], markdown: CHANGELOG },
+    project_doctor: () => ({
+      generatedAt: new Date().toISOString(),
+      cards: board.cards.length,
+      modules: {},
+      counts: { error: options.empty ? 0 : 1, warning: options.empty ? 0 : 2, info: 0 },
+      ok: options.empty ?? false,
+      issues: options.empty ? [] : ISSUES,
+    }),
   };
 
   board.handlers = {
     board_view: (request): BoardView => {
       project = request.project;
-      return { statuses: STATUSES, types: ["epic", "idea", "feature", "bug", "task", "audit", "docs", "chore"], priorities: ["critical", "high", "medium", "low"], areas: ["backend", "web", "ops", "docs"], cards: board.cards.map(row), documents: options.empty ? 0 : DOCUMENTS.length, fragments: options.empty ? 0 : 4, findings: options.empty ? 0 : ISSUES.length, actor: ACTOR, readOnly: options.readOnly ?? false, mark: String(mark) };
+      return {
+        statuses: STATUSES,
+        types: ["epic", "idea", "feature", "bug", "task", "audit", "docs", "chore"],
+        priorities: ["critical", "high", "medium", "low"],
+        areas: ["backend", "web", "ops", "docs"],
+        cards: board.cards.map(row),
+        documents: options.empty ? 0 : DOCUMENTS.length,
+        fragments: options.empty ? 0 : 4,
+        findings: options.empty ? 0 : ISSUES.length,
+        actor: ACTOR,
+        readOnly: options.readOnly ?? false,
+        mark: String(mark),
+      };
     },
     board_card: ({ id }) => detail(find(id)),
     board_refusals: ({ id }) => refusals(find(id)),

@@ -14,20 +14,35 @@ function client(id: string, name: string, tile: string, state: DockClient["state
     scopes: ["user", "project"],
     forms: ["snippet"],
     snippet: { language: "json", text: "" },
-    asks: "Shows forms itself",
+    asks: "yes",
     nameLosses: [],
     ...rest,
   };
 }
 
 export const dockClients: DockClient[] = [
-  client("claude-code", "Claude Code", "CC", "in_step", { forms: ["command", "snippet"], command: `claude mcp add weekly-report -- ${command} --workflow-mcp weekly-report`, limits: "Tool names up to 64 characters", file: "/home/ada/.claude.json" }),
-  client("codex", "Codex", "Cx", "differs", { detail: "The file names another executable: /usr/local/bin/workflow-code", file: "/home/ada/.codex/config.toml", forms: ["command", "snippet"], asks: "Can't show forms; you answer here" }),
+  client("claude-code", "Claude Code", "CC", "in_step", {
+    forms: ["command", "snippet"],
+    command: `claude mcp add weekly-report -- ${command} --workflow-mcp weekly-report`,
+    limits: "Tool names up to 64 characters",
+    file: "/home/ada/.claude.json",
+  }),
+  client("codex", "Codex", "Cx", "differs", {
+    detail: "The file names another executable: /usr/local/bin/workflow-code",
+    file: "/home/ada/.codex/config.toml",
+    forms: ["command", "snippet"],
+    asks: "no",
+  }),
   client("vs-code", "VS Code", "VS", "not_added", { forms: ["link", "snippet"], link: "vscode:mcp/install?%7B%22name%22%3A%22weekly-report%22%7D" }),
-  client("cursor", "Cursor", "Cu", "not_added", { forms: ["link", "snippet"], nameLosses: [{ tool: "weekly-report__collect-everything-from-every-source-of-the-week", effect: "The name is too long and the tool is left out" }], limits: "Names up to 60 characters together" }),
+  client("cursor", "Cursor", "Cu", "not_added", {
+    forms: ["link", "snippet"],
+    nameLosses: [{ tool: "weekly-report__collect-everything-from-every-source-of-the-week", effect: "dropped" }],
+    limits: "Names up to 60 characters together",
+  }),
   client("gemini-cli", "Gemini CLI", "Ge", "not_added"),
   client("zed", "Zed", "Ze", "absent"),
-  client("windsurf", "Windsurf", "Wi", "absent"),
+  client("windsurf", "Windsurf", "Wi", "absent", { asks: "perhaps" }),
+  client("jetbrains", "JetBrains AI", "JA", "absent", { scopes: [], file: undefined, limits: "Set up in its own settings" }),
 ];
 
 function config(server: string): string {
@@ -45,7 +60,15 @@ export function dockView(server: string, project: ProjectRow, key?: string): Doc
     command,
     args: ["--workflow-mcp", server],
     config: config(name),
-    clients: served ? dockClients.map((one) => ({ ...one, snippet: { language: one.id === "codex" ? "toml" : "json", text: one.id === "codex" ? `[mcp_servers.${name}]\ncommand = "${command}"\nargs = ["--workflow-mcp", "${server}"]\n` : config(name) } })) : [],
+    clients: served
+      ? dockClients.map((one) => ({
+          ...one,
+          snippet: {
+            language: one.id === "codex" ? "toml" : "json",
+            text: one.id === "codex" ? `[mcp_servers.${name}]\ncommand = "${command}"\nargs = ["--workflow-mcp", "${server}"]\n` : config(name),
+          },
+        }))
+      : [],
     ...(served ? {} : { whyNot: "A conversation has no tools to offer." }),
   };
 }
@@ -57,11 +80,15 @@ export function dockPlan(server: string, id: string, remove: boolean): DockPlan 
   return {
     client: id,
     file: one?.file ?? "",
-    backup: `${one?.file ?? ""}.backup-20261130`,
+    backup: one?.file?.replace(/\/[^/]*$/, ""),
     action: one?.state === "in_step" && !remove ? "nothing" : remove ? "remove" : one?.state === "differs" ? "replace" : "add",
     diff: [
       ...before.map((text, index) => ({ sign: " " as const, text, oldLine: index + 1, newLine: index + 1 })),
-      ...added.map((text, index) => ({ sign: remove ? ("-" as const) : ("+" as const), text, ...(remove ? { oldLine: 4 + index } : { newLine: 4 + index }) })),
+      ...added.map((text, index) => ({
+        sign: remove ? ("-" as const) : ("+" as const),
+        text,
+        ...(remove ? { oldLine: 4 + index } : { newLine: 4 + index }),
+      })),
       { sign: " ", text: "  }", oldLine: 4, newLine: 8 },
       { sign: " ", text: "}", oldLine: 5, newLine: 9 },
     ],
@@ -79,7 +106,12 @@ export function dockTest(server: string, ok: boolean): DockTest {
     ],
     tools: ok
       ? [
-          { name: "weekly-page", title: "Weekly page", description: "The page for one week, with highlights and open points", params: ["week", "tone?", "sources?"] },
+          {
+            name: "weekly-page",
+            title: "Weekly page",
+            description: "The page for one week, with highlights and open points",
+            params: ["week", "tone?", "sources?"],
+          },
           { name: "convert", title: "Convert", description: "Turns a finished page into PDF and HTML", params: ["page", "format?"] },
         ]
       : [],

@@ -93,6 +93,13 @@ const board = {
   asksReason: "Asks for a reason",
   asksEvidence: "Asks how it was verified",
   claimsForYou: "Claims the card for you",
+  reasonAcceptance: {
+    one: "{id} has {count} criterion left. {column} needs all of them.",
+    other: "{id} has {count} criteria left. {column} needs all of them.",
+  },
+  reasonHeld: "{id} is held by {name}.",
+  reasonUnreadable: "{id} has a check list, but not under a heading that says it is about acceptance. Name the heading “Acceptance criteria”.",
+  reasonConflict: "{id} was changed elsewhere in the meantime. Look at it, then move it again.",
   askTitle: "Move {id} to {column}",
   reason: "Reason",
   reasonHint: "Kept with the card as a note",

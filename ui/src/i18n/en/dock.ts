@@ -46,6 +46,7 @@ const dock = {
   noPlan: "The client’s file can’t be read",
   // Test.
   test: "Test",
+  testAction: "Test the connection",
   testNow: "Test",
   testing: "Testing",
   testAgain: "Test again",
@@ -58,6 +59,7 @@ const dock = {
   stage_initialize: "initialize",
   stage_tools: "tools/list",
   noTools: "It offers no tools",
+  stoppedAfter: "Stopped after {took}",
   bare: "Ran with the bare environment a client gives: HOME, PATH, SHELL, USER, TERM, LOGNAME.",
   // Facts.
   serverName: "Server name",
@@ -67,6 +69,17 @@ const dock = {
   limits: "Limits",
   noLimit: "none known",
   asks: "Asks you",
+  asksYes: "Asks you in its own window.",
+  asksPerhaps: "Says it can ask you, but may answer by itself. What it leaves open is asked here.",
+  asksNo: "Can’t ask you, so questions are asked here.",
+  asksYesShort: "in {name}, else here",
+  asksPerhapsShort: "perhaps in {name}, else here",
+  asksNoShort: "here",
+  effectDropped: "the tool is left out",
+  effectCut: "the name is cut",
+  effectHashed: "the name becomes a code",
+  byHand: "{name} is set up in its own settings. Copy the text above and paste it there.",
+  backupBeside: "A copy is kept beside it",
   keysInFile: "Keys in the file",
   noKeys: "none",
   // Long names.

@@ -12,7 +12,7 @@ const first = {
   choose: "Choose a folder…",
   chooseAnother: "Choose another…",
   sampleTitle: "Or try the sample",
-  sampleText: "A small project that reads notes, asks you one question and writes a page. About a minute.",
+  sampleText: "A small project to look around in: run it, watch its phases, read its output and log. About a minute.",
   make: "Make the sample and run it",
   making: "Making it",
   sampleWhere: "a folder of its own in your home; you can delete it any time",

@@ -22,7 +22,6 @@ const palette = {
   open_timeline: "Open its timeline",
   openRun: "Open run {run}",
   openLine: "Open line {line} of {run}",
-  leftOf: "{name}, {time} left",
   allRunsWith: "All runs with “{text}”",
   theme: "Theme: {name}",
   language: "Language: {name}",

@@ -246,6 +246,7 @@ const run = {
   wentRan: "Ran",
   wentWaited: "Waited for you",
   wentRecords: "Wrote records",
+  wentNot: "not at all",
   notRecorded: "not recorded",
   longestChain: "Longest chain",
   chainQueued: "{name} (queued {took})",

@@ -13,7 +13,7 @@ const zh: Translation<typeof first> = {
   choose: "选择文件夹…",
   chooseAnother: "选择另一个…",
   sampleTitle: "或试试示例",
-  sampleText: "一个小项目：读取笔记，问你一个问题，写出一页内容。大约一分钟。",
+  sampleText: "一个可以随意尝试的小项目：运行它，看阶段、输出和日志。大约一分钟。",
   make: "创建示例并运行",
   making: "正在创建",
   sampleWhere: "放在你主目录下单独的文件夹，随时可以删除",

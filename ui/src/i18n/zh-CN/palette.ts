@@ -23,7 +23,6 @@ const zh: Translation<typeof palette> = {
   open_timeline: "打开时间线",
   openRun: "打开运行 {run}",
   openLine: "打开 {run} 的第 {line} 行",
-  leftOf: "{name}，还剩 {time}",
   allRunsWith: "含「{text}」的全部运行",
   theme: "主题：{name}",
   language: "语言：{name}",

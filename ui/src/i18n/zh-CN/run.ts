@@ -238,6 +238,7 @@ const zh: Translation<typeof run> = {
   wentRan: "运行",
   wentWaited: "等你处理",
   wentRecords: "写入记录",
+  wentNot: "没有",
   notRecorded: "没有记录",
   longestChain: "最长的链",
   chainQueued: "{name}（排队 {took}）",

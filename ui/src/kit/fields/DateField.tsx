@@ -136,7 +136,13 @@ export function DateField({ kind, value, onChange, onBlur, locked, ...rest }: Da
   const set = (nextDay: string, nextClock: string) => onChange(kind === "date" ? nextDay : `${nextDay} ${nextClock}`);
 
   return (
-    <span ref={setBox} className="k-input k-num" data-invalid={rest.invalid || undefined} data-disabled={locked || undefined} data-open={open || undefined}>
+    <span
+      ref={setBox}
+      className="k-input k-num"
+      data-invalid={rest.invalid || undefined}
+      data-disabled={locked || undefined}
+      data-open={open || undefined}
+    >
       {kind === "time" ? (
         <Icon of={Clock} size={16} />
       ) : (
@@ -146,7 +152,11 @@ export function DateField({ kind, value, onChange, onBlur, locked, ...rest }: Da
           </Popover.Trigger>
           <Popover.Portal>
             <Popover.Positioner anchor={box} align="start" sideOffset={4} className="k-layer-top">
-              <Popover.Popup className="k-popup" aria-label={t("kit.openCalendar")} initialFocus={() => document.querySelector<HTMLElement>('.k-calendar-grid [tabindex="0"]')}>
+              <Popover.Popup
+                className="k-popup"
+                aria-label={t("kit.openCalendar")}
+                initialFocus={() => document.querySelector<HTMLElement>('.k-calendar-grid [tabindex="0"]')}
+              >
                 <Calendar
                   day={day}
                   onPick={(next) => {
@@ -157,12 +167,7 @@ export function DateField({ kind, value, onChange, onBlur, locked, ...rest }: Da
                 <div className="k-calendar-foot k-calendar">
                   {kind === "datetime" && (
                     <span style={{ width: "6rem" }}>
-                      <DateField
-                        kind="time"
-                        label={t("kit.time")}
-                        value={clock}
-                        onChange={(next) => set(day ?? isoOf(new Date()), next)}
-                      />
+                      <DateField kind="time" label={t("kit.time")} value={clock} onChange={(next) => set(day ?? isoOf(new Date()), next)} />
                     </span>
                   )}
                   <Button

@@ -42,7 +42,9 @@ export function FileField({ value, onChange, onBlur, multiple, faults, over, loc
   };
 
   // A wrong file is never hidden behind "n more".
-  const shown = value.map((path, index) => ({ path, index })).filter(({ index }) => all || value.length <= SHOWN + 1 || index < SHOWN || faults?.has(index));
+  const shown = value
+    .map((path, index) => ({ path, index }))
+    .filter(({ index }) => all || value.length <= SHOWN + 1 || index < SHOWN || faults?.has(index));
   const hidden = value.length - shown.length;
 
   return (
@@ -91,7 +93,12 @@ export function FileField({ value, onChange, onBlur, multiple, faults, over, loc
           <span className="k-grow">{multiple ? t("kit.dropFiles") : t("kit.dropFile")}</span>
           <Button
             size="small"
-            {...ariaOf({ ...rest, labelledBy: rest.labelledBy ? `${rest.labelledBy} ${rest.id}` : undefined, required: undefined, invalid: undefined })}
+            {...ariaOf({
+              ...rest,
+              labelledBy: rest.labelledBy ? `${rest.labelledBy} ${rest.id}` : undefined,
+              required: undefined,
+              invalid: undefined,
+            })}
             onClick={choose}
           >
             {t("kit.choose")}

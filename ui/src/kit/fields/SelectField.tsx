@@ -97,7 +97,7 @@ export function SelectField<V>({
       </span>
       <Combobox.Portal>
         <Combobox.Positioner align="start" sideOffset={4} className="k-layer-top">
-          <Combobox.Popup className="k-popup" aria-label={rest.label ?? placeholder ?? t("kit.chooseOne")}>
+          <Combobox.Popup className="k-popup k-popup-list" aria-label={rest.label ?? placeholder ?? t("kit.chooseOne")}>
             {search && (
               <div className="k-list-search">
                 <span className="k-input k-input-small">
@@ -148,18 +148,14 @@ export function MultiSelectField<V>({ options, value, onChange, onBlur, same = O
             )}
           </Combobox.Chip>
         ))}
-        <Combobox.Input
-          {...ariaOf(rest)}
-          placeholder={chosen.length === 0 ? t("kit.choose") : undefined}
-          onBlur={onBlur}
-        />
+        <Combobox.Input {...ariaOf(rest)} placeholder={chosen.length === 0 ? t("kit.choose") : undefined} onBlur={onBlur} />
         <Combobox.Trigger className="k-input-button" aria-label={t("kit.choose")} tabIndex={-1}>
           <Icon of={ChevronDown} size={14} />
         </Combobox.Trigger>
       </Combobox.Chips>
       <Combobox.Portal>
         <Combobox.Positioner align="start" sideOffset={4} className="k-layer-top" anchor={anchor}>
-          <Combobox.Popup className="k-popup">
+          <Combobox.Popup className="k-popup k-popup-list">
             <Combobox.Empty className="k-list-none">{t("kit.noMatch")}</Combobox.Empty>
             <Combobox.List className="k-list">{(entry: Entry) => <Option key={entry.index} entry={entry} />}</Combobox.List>
           </Combobox.Popup>

@@ -43,17 +43,36 @@ export function TextField({ value, onChange, onBlur, placeholder, icon, small, m
   );
 }
 
+/** Where the engine can't size a field by its content, its line ends do. */
+function rowsFor(text: string, least: number): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && lines < 16; at = text.indexOf("\n", at + 1)) lines++;
+  return Math.max(least, lines);
+}
+
 /** Many lines; grows with its text. */
-export function TextArea({ value, onChange, onBlur, placeholder, code, locked, ...rest }: ControlProps<string> & { placeholder?: string; code?: boolean }) {
+export function TextArea({
+  value,
+  onChange,
+  onBlur,
+  placeholder,
+  code,
+  locked,
+  ...rest
+}: ControlProps<string> & { placeholder?: string; code?: boolean }) {
   return (
-    <span className={cx("k-input k-input-area", code && "k-input-area-code")} data-invalid={rest.invalid || undefined} data-disabled={locked || undefined}>
+    <span
+      className={cx("k-input k-input-area", code && "k-input-area-code")}
+      data-invalid={rest.invalid || undefined}
+      data-disabled={locked || undefined}
+    >
       <textarea
         {...ariaOf(rest)}
         value={value}
         placeholder={placeholder}
         readOnly={locked}
         spellCheck={!code}
-        rows={code ? 5 : 3}
+        rows={rowsFor(value, code ? 5 : 3)}
         dir={code ? "ltr" : "auto"}
         onChange={(event) => onChange(event.target.value)}
         onBlur={onBlur}
@@ -80,7 +99,13 @@ export function SecretField({ value, onChange, onBlur, placeholder, locked, ...r
         onChange={(event) => onChange(event.target.value)}
         onBlur={onBlur}
       />
-      <button type="button" className="k-input-button" aria-label={shown ? t("kit.hide") : t("kit.show")} aria-pressed={shown} onClick={() => setShown(!shown)}>
+      <button
+        type="button"
+        className="k-input-button"
+        aria-label={shown ? t("kit.hide") : t("kit.show")}
+        aria-pressed={shown}
+        onClick={() => setShown(!shown)}
+      >
         <Icon of={shown ? EyeOff : Eye} size={15} />
       </button>
     </span>

@@ -1,5 +1,5 @@
 // One field of a generated form: label, control by type, hint, fault.
-import { useId, type ReactNode } from "react";
+import { type FocusEvent, type ReactNode, useId } from "react";
 import { CircleAlert } from "lucide-react";
 import type { JsonValue, Param } from "../../api/contract";
 import { type I18n, useI18n } from "../../i18n";
@@ -54,7 +54,9 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
   const members = (Array.isArray(value) ? value : value === undefined || value === null || value === "" ? [] : [value]) as JsonValue[];
   const said = fault ? (fault.said ?? t(fault.key, fault.values)) : undefined;
   const standard = defaultText(field, i18n);
-  const hints = [field.description && revealText(field.description), standard !== undefined && t("kit.defaultIs", { value: standard })].filter(Boolean) as string[];
+  const hints = [field.description && revealText(field.description), standard !== undefined && t("kit.defaultIs", { value: standard })].filter(
+    Boolean,
+  ) as string[];
   if (type === "secret") hints.push(t("kit.secretKept"));
   if (list && !hasOptions(field) && type !== "file") hints.push(t("kit.enterAddsOne"));
   const hint = hints.join(type === "boolean" ? " · " : "\n") || undefined;
@@ -70,7 +72,12 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     invalid: said !== undefined,
     required: field.required,
     locked,
-    onBlur,
+  };
+  // A field is left when the focus goes elsewhere, not into its own buttons, calendar or list; those are in a popup but bubble to here.
+  const leave = (event: FocusEvent<HTMLElement>) => {
+    const to = event.relatedTarget;
+    if (event.currentTarget.contains(to) || to?.closest(".k-popup")) return;
+    onBlur();
   };
   const options = (field.options ?? []).map((option) => ({
     value: option.value,
@@ -84,23 +91,23 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
   if (type === "file") {
     const files = new Map<number, string>();
     if (said !== undefined && fault?.index !== undefined) files.set(fault.index, said);
-    control = <FileField {...shared} value={members as string[]} onChange={(next) => onChange(list ? next : next[0])} multiple={list} faults={files} over={over} />;
+    control = (
+      <FileField
+        {...shared}
+        onBlur={onBlur}
+        value={members as string[]}
+        onChange={(next) => onChange(list ? next : next[0])}
+        multiple={list}
+        faults={files}
+        over={over}
+      />
+    );
     native = false;
   } else if (hasOptions(field) && list) {
     if (options.length <= 4) {
       native = false;
       control = (
-        <div
-          className="k-col"
-          style={{ gap: "0.375rem" }}
-          role="group"
-          id={id}
-          aria-labelledby={labelId}
-          aria-describedby={shared.describedBy}
-          onBlur={(event) => {
-            if (!event.currentTarget.contains(event.relatedTarget)) onBlur();
-          }}
-        >
+        <div className="k-col" style={{ gap: "0.375rem" }} role="group" id={id} aria-labelledby={labelId} aria-describedby={shared.describedBy}>
           {options.map((option, index) => {
             const on = members.some((member) => sameValue(member, option.value));
             return (
@@ -135,12 +142,20 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     } else {
       native = false;
       control = (
-        <SelectField {...shared} labelledBy={`${labelId} ${id}`} value={chosen ?? undefined} options={options} same={sameValue} onChange={onChange} clearable={!field.required} />
+        <SelectField
+          {...shared}
+          labelledBy={`${labelId} ${id}`}
+          value={chosen ?? undefined}
+          options={options}
+          same={sameValue}
+          onChange={onChange}
+          clearable={!field.required}
+        />
       );
     }
   } else if (type === "boolean" && !list) {
     return (
-      <div className="k-field" ref={place}>
+      <div className="k-field" ref={place} onBlur={leave}>
         <div className="k-switch-field">
           <Switch {...shared} checked={value === true} disabled={locked} onChange={onChange} />
           <div className="k-col">
@@ -163,7 +178,9 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     switch (type) {
       case "number":
       case "integer":
-        control = <NumberField {...shared} value={text} onChange={onChange} minimum={field.minimum} maximum={field.maximum} integer={type === "integer"} />;
+        control = (
+          <NumberField {...shared} value={text} onChange={onChange} minimum={field.minimum} maximum={field.maximum} integer={type === "integer"} />
+        );
         break;
       case "date":
       case "datetime":
@@ -180,7 +197,12 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
         control = isLong(field, text) ? (
           <TextArea {...shared} value={text} onChange={onChange} />
         ) : (
-          <TextField {...shared} value={text} onChange={onChange} inputMode={field.format === "email" ? "email" : field.format === "uri" ? "url" : undefined} />
+          <TextField
+            {...shared}
+            value={text}
+            onChange={onChange}
+            inputMode={field.format === "email" ? "email" : field.format === "uri" ? "url" : undefined}
+          />
         );
     }
   }
@@ -204,7 +226,7 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
     </>
   );
   return (
-    <div className={width === "full" ? "k-field" : `k-field k-field-${width}`} ref={place}>
+    <div className={width === "full" ? "k-field" : `k-field k-field-${width}`} ref={place} onBlur={leave}>
       {native ? (
         <label className="k-field-head" htmlFor={id}>
           {head}

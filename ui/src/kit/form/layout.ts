@@ -22,7 +22,8 @@ function isFlexible(field: Param, long: boolean): boolean {
 export function asControl(field: Param): "segments" | "radios" | "select" {
   const options = field.options ?? [];
   if (options.length < 1 || options.length > 4) return "select";
-  const wordy = options.some((option) => option.description) || options.reduce((sum, option) => sum + (option.title ?? String(option.value)).length, 0) > 36;
+  const wordy =
+    options.some((option) => option.description) || options.reduce((sum, option) => sum + (option.title ?? String(option.value)).length, 0) > 36;
   return wordy ? "radios" : "segments";
 }
 

@@ -48,7 +48,11 @@ export interface ParamForm {
 }
 
 /** Where typing goes comes before the buttons beside it. */
-const FOCUSABLE = ['input:not([type="hidden"]):not([tabindex="-1"]), textarea', '[role="radio"][tabindex="0"], [role="radio"][data-checked], [role="checkbox"], [role="switch"]', "button"] as const;
+const FOCUSABLE = [
+  'input:not([type="hidden"]):not([tabindex="-1"]), textarea',
+  '[role="radio"][tabindex="0"], [role="radio"][data-checked], [role="checkbox"], [role="switch"]',
+  "button",
+] as const;
 
 function focusableIn(place: HTMLElement | undefined): HTMLElement | undefined {
   for (const selector of FOCUSABLE) {
@@ -107,8 +111,7 @@ export function useParamForm({ fields, draftKey, initial }: ParamFormOptions): P
   );
 
   const leave = useCallback(
-    (name: string) =>
-      afterPress(() => setFaults((before) => (before[name]?.said ? before : check(name, own(latest.current, name), before)))),
+    (name: string) => afterPress(() => setFaults((before) => (before[name]?.said ? before : check(name, own(latest.current, name), before)))),
     [check],
   );
 

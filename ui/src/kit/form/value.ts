@@ -216,7 +216,10 @@ export function own(record: Record<string, unknown>, name: string): JsonValue {
 
 function draftOf(field: Param, value: JsonValue): DraftValue {
   if (value === undefined || value === null) return undefined;
-  if (isList(field)) return (Array.isArray(value) ? value : [value]).map((member) => draftOf({ ...field, type: field.type === "checkboxes" ? "select" : field.type, multiple: false }, member));
+  if (isList(field))
+    return (Array.isArray(value) ? value : [value]).map((member) =>
+      draftOf({ ...field, type: field.type === "checkboxes" ? "select" : field.type, multiple: false }, member),
+    );
   if (hasOptions(field) || field.type === "boolean") return value;
   if (field.type === "json") return JSON.stringify(value, null, 2);
   if (typeOf(field) === "datetime" && typeof value === "string") return value.replace(/^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(?::00)?/, "$1 $2");

@@ -5,7 +5,11 @@ import { differingPart, foldLines, markLines } from "../diff";
 import type { DiffLine } from "../../api/contract";
 
 describe("tables", () => {
-  const rows = [{ name: "b10", n: 2 }, { name: "b9", n: null, more: 1 }, { name: "", n: 10 }];
+  const rows = [
+    { name: "b10", n: 2 },
+    { name: "b9", n: null, more: 1 },
+    { name: "", n: 10 },
+  ];
   test("columns are the union of the keys in order of first sight; numbers are told apart", () => {
     expect(columnsOf(rows).map(({ key, number }) => [key, number])).toEqual([
       ["name", false],

@@ -32,7 +32,19 @@ class Out {
 }
 
 /** A form with its parts in reach of the test. */
-function Form({ fields, draftKey, locked, out, initial }: { fields: readonly Param[]; draftKey?: string; locked?: boolean; initial?: unknown; out?: Out }) {
+function Form({
+  fields,
+  draftKey,
+  locked,
+  out,
+  initial,
+}: {
+  fields: readonly Param[];
+  draftKey?: string;
+  locked?: boolean;
+  initial?: unknown;
+  out?: Out;
+}) {
   const form = useParamForm({ fields, draftKey, initial });
   useEffect(() => out?.put(form));
   return (
@@ -155,7 +167,12 @@ describe("a generated form", () => {
   test("what the backend refuses stands under its field until that changes", async () => {
     const out = new Out();
     await show(<Form fields={words} out={out} />);
-    expect(out.form!.refuse([{ path: "words", message: "Not 90 on Mondays" }, { path: "", message: "Closed today" }])).toEqual(["Closed today"]);
+    expect(
+      out.form!.refuse([
+        { path: "words", message: "Not 90 on Mondays" },
+        { path: "", message: "Closed today" },
+      ]),
+    ).toEqual(["Closed today"]);
     await expect.element(page.getByText("Not 90 on Mondays")).toBeVisible();
     await expect.element(page.getByLabelText("Words")).toHaveFocus();
     await userEvent.keyboard("120");
@@ -222,11 +239,36 @@ describe("a generated form", () => {
     const field = page.getByLabelText("Day", { exact: true });
     await field.fill("2026-11-30");
     await userEvent.keyboard("{Alt>}{ArrowDown}{/Alt}");
-    await expect.element(page.getByRole("button", { name: "Monday, 30 November 2026" }).or(page.getByRole("button", { name: "Monday 30 November 2026" }))).toHaveFocus();
+    await expect
+      .element(page.getByRole("button", { name: "Monday, 30 November 2026" }).or(page.getByRole("button", { name: "Monday 30 November 2026" })))
+      .toHaveFocus();
     await userEvent.keyboard("{ArrowLeft}{ArrowUp}{Enter}");
     await userEvent.click(send());
     await expect.element(field).toHaveValue("22 Nov 2026");
     expect(out.sent).toEqual([{ day: "2026-11-22" }]);
+  });
+
+  test("a field isn't left by opening its own calendar, list or reveal button", async () => {
+    const own: Param[] = [
+      { name: "day", type: "date", title: "Day", required: true },
+      { name: "city", type: "select", title: "City", required: true, options: Array.from({ length: 12 }, (_, index) => ({ value: `c${index}` })) },
+      { name: "token", type: "secret", title: "Token", required: true },
+    ];
+    await show(<Form fields={own} />);
+    await userEvent.click(page.getByLabelText("Day", { exact: true }));
+    await userEvent.click(page.getByRole("button", { name: "Open calendar" }));
+    await expect.element(page.getByRole("button", { name: "Today" })).toBeVisible();
+    await expect.element(page.getByRole("alert")).not.toBeInTheDocument();
+    await userEvent.click(page.getByRole("button", { name: "Today" }));
+    await userEvent.click(page.getByRole("combobox", { name: /City/ }));
+    await expect.element(page.getByRole("option", { name: "c3" })).toBeVisible();
+    await expect.element(page.getByRole("alert")).not.toBeInTheDocument();
+    await userEvent.click(page.getByRole("option", { name: "c3" }));
+    await userEvent.click(page.getByLabelText("Token"));
+    await userEvent.click(page.getByRole("button", { name: "Show" }));
+    await expect.element(page.getByRole("alert")).not.toBeInTheDocument();
+    await userEvent.click(page.getByLabelText("Day", { exact: true }));
+    await expect.element(page.getByRole("alert")).toHaveTextContent("Needed to go on");
   });
 
   test("a secret is masked until it is revealed", async () => {
@@ -277,7 +319,13 @@ describe("hostile text", () => {
 
   test("in names, options, hints and faults of a form stays text", async () => {
     const fields: Param[] = [
-      { name: "a", type: "select", title: EVIL, description: `hint ${EVIL}`, options: [{ value: "x", title: `opt ${EVIL}`, description: EVIL }, { value: "y" }] },
+      {
+        name: "a",
+        type: "select",
+        title: EVIL,
+        description: `hint ${EVIL}`,
+        options: [{ value: "x", title: `opt ${EVIL}`, description: EVIL }, { value: "y" }],
+      },
       { name: "b\u202Ec", type: "string", default: EVIL },
     ];
     const out = new Out();
@@ -370,11 +418,20 @@ test("a toast offers undo once; at most three show; errors stay", async () => {
   expect(undo).toHaveBeenCalledTimes(1);
   for (const text of ["one", "two", "three", "four"]) toast(text, { kind: "error" });
   await expect.element(page.getByRole("region", { name: "Messages" }).getByText("four")).toBeVisible();
-  await expect.poll(() => [...document.querySelectorAll<HTMLElement>(".k-toast")].filter((one) => one.offsetParent !== null || getComputedStyle(one).display !== "none").length).toBeLessThanOrEqual(3);
+  await expect
+    .poll(
+      () =>
+        [...document.querySelectorAll<HTMLElement>(".k-toast")].filter((one) => one.offsetParent !== null || getComputedStyle(one).display !== "none")
+          .length,
+    )
+    .toBeLessThanOrEqual(3);
 });
 
 test("a table of 20,000 rows keeps fewer than 60 in the page, sorts all of them and copies all of them", async () => {
-  const rows = Array.from({ length: 20_000 }, (_, index) => ({ n: (index * 7919) % 20_000, name: index === 3 ? '<img src=x onerror="window.__evil=1">\u202E' : `row ${index}` }));
+  const rows = Array.from({ length: 20_000 }, (_, index) => ({
+    n: (index * 7919) % 20_000,
+    name: index === 3 ? '<img src=x onerror="window.__evil=1">\u202E' : `row ${index}`,
+  }));
   const { host, container } = await show(<DataTable rows={rows} label="Many" />);
   await expect.element(page.getByRole("table")).toHaveAttribute("aria-rowcount", "20001");
   await expect.poll(() => container.querySelectorAll("tbody tr[aria-rowindex]").length).toBeGreaterThan(5);

@@ -14,7 +14,16 @@ describe("length", () => {
 
 describe("parts", () => {
   test("an open stage reaches to now while the run goes on", () => {
-    expect(lifelineParts([{ status: "queued", at: 0, until: 10 }, { status: "running", at: 10 }], "running", 50)).toEqual([
+    expect(
+      lifelineParts(
+        [
+          { status: "queued", at: 0, until: 10 },
+          { status: "running", at: 10 },
+        ],
+        "running",
+        50,
+      ),
+    ).toEqual([
       { kind: "queue", status: "queued", from: 0, to: 10 },
       { kind: "now", status: "running", from: 10, to: 50 },
     ]);
@@ -47,7 +56,12 @@ describe("segments", () => {
   });
 
   test("all stretches and the end mark fit into 120 px", () => {
-    const parts = Array.from({ length: 12 }, (_, index) => ({ kind: "ran" as const, status: "running" as const, from: index * 1e7, to: (index + 1) * 1e7 }));
+    const parts = Array.from({ length: 12 }, (_, index) => ({
+      kind: "ran" as const,
+      status: "running" as const,
+      from: index * 1e7,
+      to: (index + 1) * 1e7,
+    }));
     const { segments, mark } = lifelineSegments(parts);
     expect(segments.at(-1)!.x + segments.at(-1)!.width).toBeLessThanOrEqual(114);
     expect(mark + 3).toBeLessThanOrEqual(121);

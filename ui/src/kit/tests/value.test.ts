@@ -20,7 +20,10 @@ describe("numbers", () => {
     expect(parseNumber(text)).toBeUndefined();
   });
   test("limits are told with what is allowed", () => {
-    expect(readField(field("integer", { minimum: 80, maximum: 2000 }), "20").fault).toEqual({ key: "kit.faultBetween", values: { min: 80, max: 2000 } });
+    expect(readField(field("integer", { minimum: 80, maximum: 2000 }), "20").fault).toEqual({
+      key: "kit.faultBetween",
+      values: { min: 80, max: 2000 },
+    });
     expect(readField(field("number", { minimum: 80 }), "20").fault).toEqual({ key: "kit.faultAtLeast", values: { min: 80 } });
     expect(readField(field("number", { maximum: 8 }), "20").fault).toEqual({ key: "kit.faultAtMost", values: { max: 8 } });
     expect(readField(field("integer"), "1.5").fault?.key).toBe("kit.faultInteger");
@@ -145,6 +148,11 @@ test("a fault of the backend finds its field", () => {
 });
 
 test("a narrow field shares its line with what comes next, in order", () => {
-  const fields = [field("date", { name: "a" }), field("string", { name: "b" }), field("string", { name: "c", maxLength: 900 }), field("integer", { name: "d" })];
+  const fields = [
+    field("date", { name: "a" }),
+    field("string", { name: "b" }),
+    field("string", { name: "c", maxLength: 900 }),
+    field("integer", { name: "d" }),
+  ];
   expect(layoutFields(fields, {})).toEqual(["narrow", "wide", "full", "narrow"]);
 });

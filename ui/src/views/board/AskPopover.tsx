@@ -92,7 +92,14 @@ function AskForm({ ask, onAnswer, onLeave }: { ask: Ask; onAnswer: (answers: Ans
 export function AskPopover({ ask, onAnswer, onLeave }: { ask: Ask | null; onAnswer: (answers: Answers) => void; onLeave: () => void }) {
   const { t } = useI18n();
   return (
-    <Popover open={ask !== null} onOpenChange={(open) => !open && onLeave()} anchor={ask?.anchor} align="start" title={ask ? t("board.askTitle", { id: ask.card.id, column: statusWord(ask.status, t) }) : ""} className="k-popover bd-ask-popover">
+    <Popover
+      open={ask !== null}
+      onOpenChange={(open) => !open && onLeave()}
+      anchor={ask?.anchor}
+      align="start"
+      title={ask ? t("board.askTitle", { id: ask.card.id, column: statusWord(ask.status, t) }) : ""}
+      className="k-popover bd-ask-popover"
+    >
       {ask && <AskForm key={`${ask.card.id}/${ask.status}`} ask={ask} onAnswer={onAnswer} onLeave={onLeave} />}
     </Popover>
   );

@@ -20,7 +20,11 @@ function Standing({ card }: { card: BoardCard }) {
   const due = dueOf(card, now);
   if (!due) return null;
   return (
-    <span className="bd-aside bd-due" data-late={due.isLate || undefined} title={t(due.isLate ? "board.overdue" : "board.due", { date: format.longDate(due.at) })}>
+    <span
+      className="bd-aside bd-due"
+      data-late={due.isLate || undefined}
+      title={t(due.isLate ? "board.overdue" : "board.due", { date: format.longDate(due.at) })}
+    >
       <Icon of={due.isLate ? CalendarX2 : Calendar} size={12} />
       <span className="k-trunc">{format.shortDate(due.at)}</span>
     </span>
@@ -52,7 +56,12 @@ export function CardFace({ card, overlaps }: { card: BoardCard; overlaps?: reado
       {other && (
         <span className="bd-overlap">
           <Glyph name="notice" size={13} label="" />
-          <span className="k-break">{rich(overlaps.length > 1 ? "board.overlapsMore" : "board.overlaps", { id: <span className="k-num">{revealText(other.card.id)}</span>, n: overlaps.length - 1 })}</span>
+          <span className="k-break">
+            {rich(overlaps.length > 1 ? "board.overlapsMore" : "board.overlaps", {
+              id: <span className="k-num">{revealText(other.card.id)}</span>,
+              n: overlaps.length - 1,
+            })}
+          </span>
         </span>
       )}
     </>

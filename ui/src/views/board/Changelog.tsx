@@ -7,7 +7,8 @@ import { useBoardRead } from "./useBoard";
 export function Changelog({ project, mark }: { project: string; mark: string }) {
   const { t } = useI18n();
   const { data, error, refetch } = useBoardRead<{ fragments?: unknown[]; markdown: string }>(project, "project_changelog_preview", {}, mark);
-  if (data && (data.fragments?.length === 0 || data.markdown.trim() === "")) return <Empty icon={ScrollText} title={t("board.changelogNone")} text={t("board.changelogNoneText")} />;
+  if (data && (data.fragments?.length === 0 || data.markdown.trim() === ""))
+    return <Empty icon={ScrollText} title={t("board.changelogNone")} text={t("board.changelogNoneText")} />;
   return (
     <div className="bd-part">
       {error ? (

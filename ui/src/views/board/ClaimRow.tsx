@@ -53,7 +53,13 @@ function ClaimPopover({ title, text, confirm, keep, reason, statuses, trigger, o
             <span className="k-field-title" aria-hidden="true">
               {t("board.releaseTo")}
             </span>
-            <SelectField small label={t("board.releaseTo")} value={status} options={statuses.map((id) => ({ value: id, label: statusWord(id, t) }))} onChange={(next) => next && setStatus(next)} />
+            <SelectField
+              small
+              label={t("board.releaseTo")}
+              value={status}
+              options={statuses.map((id) => ({ value: id, label: statusWord(id, t) }))}
+              onChange={(next) => next && setStatus(next)}
+            />
           </div>
         )}
         {reason && (
@@ -114,7 +120,8 @@ export function ClaimRow({ card, view, writer }: ClaimRowProps) {
       setBusy(false);
     }
   };
-  const release = (args: Record<string, JsonValue>, status: string) => void act("project_card_release", { ...args, status }, t("board.released", { id: card.id, column: statusWord(status, t) }));
+  const release = (args: Record<string, JsonValue>, status: string) =>
+    void act("project_card_release", { ...args, status }, t("board.released", { id: card.id, column: statusWord(status, t) }));
   const open = view.statuses.filter((status) => status.id !== "doing" && !status.terminal && status.needs.length === 0).map(({ id }) => id);
 
   return (
@@ -123,7 +130,11 @@ export function ClaimRow({ card, view, writer }: ClaimRowProps) {
         <>
           <Glyph name={`claim_${claim.state}`} size={16} label="" />
           <span className="k-break">{isMine ? t("board.you") : longClaim(claim.by)}</span>
-          <span className="k-dim k-num">{claim.since === undefined ? t(STATE_WORDS[claim.state]) : t("board.claimSince", { state: t(STATE_WORDS[claim.state]), time: age(now - claim.since) })}</span>
+          <span className="k-dim k-num">
+            {claim.since === undefined
+              ? t(STATE_WORDS[claim.state])
+              : t("board.claimSince", { state: t(STATE_WORDS[claim.state]), time: age(now - claim.since) })}
+          </span>
         </>
       ) : (
         <span className="k-dim">{t("board.nobody")}</span>
@@ -131,7 +142,11 @@ export function ClaimRow({ card, view, writer }: ClaimRowProps) {
       {!view.readOnly && (
         <span className="bd-claim-buttons">
           {!claim && !card.archived && (
-            <Button size="small" aria-disabled={busy || undefined} onClick={() => !busy && void act("project_card_claim", {}, t("board.claimed", { id: card.id }))}>
+            <Button
+              size="small"
+              aria-disabled={busy || undefined}
+              onClick={() => !busy && void act("project_card_claim", {}, t("board.claimed", { id: card.id }))}
+            >
               {t("board.claim")}
             </Button>
           )}

@@ -5,7 +5,7 @@ import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import type { BoardCard, BoardNeed } from "../../api/contract";
 import { useRem } from "../../app/useRem";
 import { useI18n } from "../../i18n";
-import { Glyph, IconButton, revealText } from "../../kit";
+import { Glyph, IconButton } from "../../kit";
 import { Card, useCardName } from "./Card";
 import type { BoardColumn, Overlap } from "./model";
 import { statusWord } from "./words";
@@ -20,6 +20,7 @@ const GAP = 0.375;
 export interface DropHint {
   isOwn: boolean;
   isOver: boolean;
+  /** In words, fit to be shown. */
   reasons: readonly string[];
   needs: readonly BoardNeed[];
 }
@@ -109,10 +110,25 @@ export function Column({ column, overlaps, active, open, lifted, moving, hint, d
     />
   );
   const refuses = hint && !hint.isOwn && hint.reasons.length > 0;
-  const wish = hint && !hint.isOwn && !refuses ? (hint.needs.includes("reason") ? t("board.asksReason") : hint.needs.some((need) => need === "evidence" || need === "run") ? t("board.asksEvidence") : hint.needs.includes("claim") ? t("board.claimsForYou") : null) : null;
+  const wish =
+    hint && !hint.isOwn && !refuses
+      ? hint.needs.includes("reason")
+        ? t("board.asksReason")
+        : hint.needs.some((need) => need === "evidence" || need === "run")
+          ? t("board.asksEvidence")
+          : hint.needs.includes("claim")
+            ? t("board.claimsForYou")
+            : null
+      : null;
 
   return (
-    <section className="bd-column" data-column={status.id} data-over={(hint?.isOver && !hint.isOwn) || undefined} data-refuses={refuses || undefined} aria-label={t("board.columnLabel", { column: word, count: cards.length })}>
+    <section
+      className="bd-column"
+      data-column={status.id}
+      data-over={(hint?.isOver && !hint.isOwn) || undefined}
+      data-refuses={refuses || undefined}
+      aria-label={t("board.columnLabel", { column: word, count: cards.length })}
+    >
       <div className="bd-column-head">
         <h2 className="bd-column-name k-trunc">{word}</h2>
         <span className="bd-count k-num">{format.number(cards.length)}</span>
@@ -122,7 +138,7 @@ export function Column({ column, overlaps, active, open, lifted, moving, hint, d
       {refuses && (
         <div className="bd-gate">
           <Glyph name="notice" size={15} label="" />
-          <span className="k-break">{hint.reasons.map(revealText).join(" ")}</span>
+          <span className="k-break">{hint.reasons.join(" ")}</span>
         </div>
       )}
       {wish && <div className="bd-wish">{wish}</div>}
@@ -136,7 +152,14 @@ export function Column({ column, overlaps, active, open, lifted, moving, hint, d
               const card = cards[item.index];
               return (
                 card && (
-                  <li key={item.key} ref={virtual.measureElement} data-index={item.index} aria-setsize={cards.length} aria-posinset={item.index + 1} style={{ transform: `translateY(${item.start}px)` }}>
+                  <li
+                    key={item.key}
+                    ref={virtual.measureElement}
+                    data-index={item.index}
+                    aria-setsize={cards.length}
+                    aria-posinset={item.index + 1}
+                    style={{ transform: `translateY(${item.start}px)` }}
+                  >
                     {draw(card)}
                   </li>
                 )

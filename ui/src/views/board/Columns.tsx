@@ -9,6 +9,7 @@ import { announce } from "../../kit";
 import { CardFace } from "./Card";
 import { Column, type DropHint } from "./Column";
 import { type BoardColumn, type Overlap, refusalOf } from "./model";
+import { inWords } from "./reasons";
 import { useDrag } from "./useDrag";
 import type { Moves } from "./useMoves";
 
@@ -64,7 +65,8 @@ export function Columns({ project, view, columns, only, overlaps, open, moves, f
 
   // A card that went away gives the focus to the next one; a card that moved keeps it.
   useLayoutEffect(() => {
-    const isLost = focused.current !== null && !focused.current.isConnected && (document.activeElement === document.body || document.activeElement === null);
+    const isLost =
+      focused.current !== null && !focused.current.isConnected && (document.activeElement === document.body || document.activeElement === null);
     const at = placeOf(shown, active);
     if (at) {
       lastPlace.current = at;
@@ -98,8 +100,8 @@ export function Columns({ project, view, columns, only, overlaps, open, moves, f
       return moves.attempt(card, status, canvas.current?.querySelector(`[data-column="${CSS.escape(status)}"] .bd-column-head`) ?? null);
     },
   );
-  const refusals = useData("board_refusals", { project, id: drag?.id ?? "" }, { enabled: drag !== null }).data;
   const dragged = cardOf(drag?.id);
+  const refusals = inWords(useData("board_refusals", { project, id: drag?.id ?? "" }, { enabled: drag !== null }).data, dragged, t);
 
   const hintFor = (status: string): DropHint | undefined => {
     if (!drag || !dragged) return undefined;

@@ -27,7 +27,10 @@ const LIMIT = 200;
 
 function useReveal(folder: string): (path: string) => void {
   const host = useHost();
-  return (path) => void host.reveal(/^(?:[/\\]|[A-Za-z]:)/.test(path) ? path : `${folder.replace(/[/\\]+$/, "")}/${path}`).catch((thrown: unknown) => toast(revealText(toApiError(thrown).message), { kind: "error" }));
+  return (path) =>
+    void host
+      .reveal(/^(?:[/\\]|[A-Za-z]:)/.test(path) ? path : `${folder.replace(/[/\\]+$/, "")}/${path}`)
+      .catch((thrown: unknown) => toast(revealText(toApiError(thrown).message), { kind: "error" }));
 }
 
 function Page({ project, folder, mark, id }: PartProps & { id: string }) {
@@ -70,7 +73,13 @@ export function Documents({ project, folder, mark }: PartProps) {
   const reveal = useReveal(folder);
   const [open] = useParam("doc");
   const [text, setText] = useState("");
-  const { data, error, refetch } = useBoardRead<{ records: DocumentRow[]; total: number }>(project, "project_doc_list", { limit: LIMIT }, mark, open === null);
+  const { data, error, refetch } = useBoardRead<{ records: DocumentRow[]; total: number }>(
+    project,
+    "project_doc_list",
+    { limit: LIMIT },
+    mark,
+    open === null,
+  );
   if (open !== null) return <Page project={project} folder={folder} mark={mark} id={open} />;
   if (error) {
     return (
@@ -88,14 +97,18 @@ export function Documents({ project, folder, mark }: PartProps) {
   }
   if (data.records.length === 0) return <Empty icon={FileText} title={t("board.documentsNone")} text={t("board.documentsNoneText")} />;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = data.records.filter((row) => words.every((word) => `${row.id} ${row.title} ${row.path} ${row.documentKind ?? ""} ${row.status ?? ""}`.toLowerCase().includes(word)));
+  const rows = data.records.filter((row) =>
+    words.every((word) => `${row.id} ${row.title} ${row.path} ${row.documentKind ?? ""} ${row.status ?? ""}`.toLowerCase().includes(word)),
+  );
   return (
     <div className="bd-part">
       <div className="bd-part-head">
         <span className="bd-search">
           <SearchField value={text} onChange={setText} label={t("board.findDocument")} />
         </span>
-        {data.total > data.records.length && <span className="k-sub">{t("board.documentsCut", { count: data.records.length, all: data.total })}</span>}
+        {data.total > data.records.length && (
+          <span className="k-sub">{t("board.documentsCut", { count: data.records.length, all: data.total })}</span>
+        )}
       </div>
       {rows.length === 0 ? (
         <Empty inline title={t("kit.noMatch")} />
@@ -114,7 +127,9 @@ export function Documents({ project, folder, mark }: PartProps) {
                 <span className="bd-doc-facts">
                   {row.documentKind && <span className="k-sub">{revealText(row.documentKind)}</span>}
                   {row.status && <Tag tone={row.status === "stale" ? "wait" : "idle"}>{revealText(row.status)}</Tag>}
-                  {row.updated && !Number.isNaN(Date.parse(row.updated)) && <span className="k-sub k-num">{format.shortDate(Date.parse(row.updated))}</span>}
+                  {row.updated && !Number.isNaN(Date.parse(row.updated)) && (
+                    <span className="k-sub k-num">{format.shortDate(Date.parse(row.updated))}</span>
+                  )}
                 </span>
               </button>
               <IconButton icon={FolderOpen} label={t("board.documentShow")} size="small" onClick={() => reveal(row.path)} />

@@ -116,7 +116,12 @@ function Story({ detail, view }: { detail: BoardCardDetail; view: BoardView }) {
 }
 
 /** The focus goes into the page when it opens, and to the point that is unmet after a refused move. */
-function useOpeningFocus(root: RefObject<HTMLElement | null>, title: RefObject<HTMLElement | null>, refusal: Refusal | null, isLoaded: boolean): void {
+function useOpeningFocus(
+  root: RefObject<HTMLElement | null>,
+  title: RefObject<HTMLElement | null>,
+  refusal: Refusal | null,
+  isLoaded: boolean,
+): void {
   const shown = useRef<Refusal | null>(null);
   const opened = useRef(false);
   useEffect(() => {
@@ -126,7 +131,13 @@ function useOpeningFocus(root: RefObject<HTMLElement | null>, title: RefObject<H
     }
     if (!refusal || !isLoaded || shown.current === refusal) return;
     shown.current = refusal;
-    const unmet = root.current?.querySelector<HTMLElement>(refusal.point === "acceptance" ? ".bd-criterion:not([data-done]) [role=checkbox]" : refusal.point === "claim" ? ".bd-facts [data-unmet] button" : ".bd-refusal");
+    const unmet = root.current?.querySelector<HTMLElement>(
+      refusal.point === "acceptance"
+        ? ".bd-criterion:not([data-done]) [role=checkbox]"
+        : refusal.point === "claim"
+          ? ".bd-facts [data-unmet] button"
+          : ".bd-refusal",
+    );
     const scroller = root.current?.querySelector(".bd-drawer-body");
     if (!unmet || !scroller) return;
     // Not `scrollIntoView`: that moves whatever can be moved, the window's frame included.
@@ -155,8 +166,30 @@ export function Drawer({ project, folder, id, view, order, overlaps, refusal, wr
   const next = at >= 0 ? order[at + 1] : undefined;
   useActions([
     { id: "board.close", title: t("board.closeCard"), group: "view", keys: "Esc", palette: false, run: onClose },
-    ...(previous ? [{ id: "board.previous", title: t("board.previousCard"), group: "view" as const, keys: "Alt ↑", everywhere: true, run: () => setParams({ card: previous }) }] : []),
-    ...(next ? [{ id: "board.next", title: t("board.nextCard"), group: "view" as const, keys: "Alt ↓", everywhere: true, run: () => setParams({ card: next }) }] : []),
+    ...(previous
+      ? [
+          {
+            id: "board.previous",
+            title: t("board.previousCard"),
+            group: "view" as const,
+            keys: "Alt ↑",
+            everywhere: true,
+            run: () => setParams({ card: previous }),
+          },
+        ]
+      : []),
+    ...(next
+      ? [
+          {
+            id: "board.next",
+            title: t("board.nextCard"),
+            group: "view" as const,
+            keys: "Alt ↓",
+            everywhere: true,
+            run: () => setParams({ card: next }),
+          },
+        ]
+      : []),
   ]);
 
   const absolute = card && (/^(?:[/\\]|[A-Za-z]:)/.test(card.path) ? card.path : `${folder.replace(/[/\\]+$/, "")}/${card.path}`);
@@ -179,8 +212,22 @@ export function Drawer({ project, folder, id, view, order, overlaps, refusal, wr
         <CopyIconButton text={id} label={t("board.copyId")} />
         <span className="k-grow" />
         {at >= 0 && <span className="k-sub k-num">{t("board.ofAll", { n: at + 1, all: order.length })}</span>}
-        <IconButton icon={ChevronUp} label={t("board.previousCard")} keys="Alt ↑" size="small" disabled={!previous} onClick={() => setParams({ card: previous })} />
-        <IconButton icon={ChevronDown} label={t("board.nextCard")} keys="Alt ↓" size="small" disabled={!next} onClick={() => setParams({ card: next })} />
+        <IconButton
+          icon={ChevronUp}
+          label={t("board.previousCard")}
+          keys="Alt ↑"
+          size="small"
+          disabled={!previous}
+          onClick={() => setParams({ card: previous })}
+        />
+        <IconButton
+          icon={ChevronDown}
+          label={t("board.nextCard")}
+          keys="Alt ↓"
+          size="small"
+          disabled={!next}
+          onClick={() => setParams({ card: next })}
+        />
         <IconButton icon={X} label={t("board.closeCard")} keys="Esc" size="small" onClick={onClose} />
       </div>
       <div className="bd-drawer-body" ref={body}>
@@ -200,20 +247,42 @@ export function Drawer({ project, folder, id, view, order, overlaps, refusal, wr
                   <span className="k-break">
                     <span className="k-med">{t("board.notMoved", { column: statusWord(refusal.status, t) })}</span>
                     <br />
-                    {refusal.reasons.map(revealText).join(" ")}
+                    {refusal.reasons.join(" ")}
                   </span>
                 </div>
               )}
-              <Facts card={card} view={view} refusals={detail.data?.refusals} writer={writer} isClaimUnmet={refusal?.point === "claim"} onMove={(status, anchor) => onMove(card, status, anchor)} />
+              <Facts
+                card={card}
+                view={view}
+                refusals={detail.data?.refusals}
+                writer={writer}
+                isClaimUnmet={refusal?.point === "claim"}
+                onMove={(status, anchor) => onMove(card, status, anchor)}
+              />
               {overlaps.map((other) => (
                 <div key={other.card.id} className="bd-refusal">
                   <Glyph name="notice" size={15} label="" />
-                  <span className="k-break">{rich("board.alsoTouches", { id: other.card.id, name: longClaim(other.card.claim?.by ?? ""), path: <span className="k-mono">{other.paths.map(revealText).join(", ")}</span> })}</span>
+                  <span className="k-break">
+                    {rich("board.alsoTouches", {
+                      id: other.card.id,
+                      name: longClaim(other.card.claim?.by ?? ""),
+                      path: <span className="k-mono">{other.paths.map(revealText).join(", ")}</span>,
+                    })}
+                  </span>
                 </div>
               ))}
               {detail.data ? (
                 <>
-                  <Acceptance key={id} project={project} id={id} detail={detail.data} revision={card.revision} readOnly={view.readOnly || card.archived} isUnmet={refusal?.point === "acceptance"} writer={writer} />
+                  <Acceptance
+                    key={id}
+                    project={project}
+                    id={id}
+                    detail={detail.data}
+                    revision={card.revision}
+                    readOnly={view.readOnly || card.archived}
+                    isUnmet={refusal?.point === "acceptance"}
+                    writer={writer}
+                  />
                   <Story detail={detail.data} view={view} />
                 </>
               ) : detail.error ? (
@@ -228,7 +297,12 @@ export function Drawer({ project, folder, id, view, order, overlaps, refusal, wr
       {card && (
         <div className="bd-drawer-foot">
           <NoteBox key={id} project={project} card={card} view={view} writer={writer} />
-          <Button icon={FileText} onClick={() => absolute && void host.reveal(absolute).catch((thrown: unknown) => toast(revealText(toApiError(thrown).message), { kind: "error" }))}>
+          <Button
+            icon={FileText}
+            onClick={() =>
+              absolute && void host.reveal(absolute).catch((thrown: unknown) => toast(revealText(toApiError(thrown).message), { kind: "error" }))
+            }
+          >
             {t("board.openFile")}
           </Button>
         </div>

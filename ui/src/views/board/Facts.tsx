@@ -9,6 +9,7 @@ import { Glyph, Icon, Menu, Reveal, revealText, Tag, toast } from "../../kit";
 import { ClaimRow } from "./ClaimRow";
 import { PriorityBars } from "./Marks";
 import { dueOf, refusalOf } from "./model";
+import { inWords } from "./reasons";
 import type { BoardWriter } from "./useBoard";
 import { priorityWord, statusWord, typeWord } from "./words";
 
@@ -42,12 +43,7 @@ function Choice({ label, value, options, word, hint, heading, before, isLocked, 
     <Menu
       align="start"
       trigger={
-        <button
-          ref={setAnchor}
-          type="button"
-          className="k-chip bd-choice"
-          aria-label={`${label}: ${word(value)}`}
-        >
+        <button ref={setAnchor} type="button" className="k-chip bd-choice" aria-label={`${label}: ${word(value)}`}>
           {before}
           <span className="k-trunc">{word(value)}</span>
           <Icon of={ChevronDown} size={12} className="k-chip-icon" />
@@ -73,17 +69,26 @@ export function CardLink({ id, view }: { id: string; view: BoardView }) {
   if (!other) return <span className="k-mono k-break">{revealText(id)}</span>;
   const isOver = view.statuses.find((status) => status.id === other.status)?.terminal ?? false;
   return (
-    <button type="button" className="bd-link" title={revealText(other.title)} aria-label={`${other.id} ${revealText(other.title)}${t("board.join")}${statusWord(other.status, t)}`} onClick={() => setParams({ card: id })}>
+    <button
+      type="button"
+      className="bd-link"
+      title={revealText(other.title)}
+      aria-label={`${other.id} ${revealText(other.title)}${t("board.join")}${statusWord(other.status, t)}`}
+      onClick={() => setParams({ card: id })}
+    >
       <Glyph name={isOver ? "success" : "todo"} size={13} label="" />
       <span className="k-mono">{other.id}</span>
     </button>
   );
 }
 
-export function Facts({ card, view, refusals, writer, isClaimUnmet, onMove }: FactsProps) {
+export function Facts({ card, view, refusals: given, writer, isClaimUnmet, onMove }: FactsProps) {
   const { t, format } = useI18n();
+  const refusals = inWords(given, card, t);
   const patch = (changes: Record<string, JsonValue>) => {
-    writer.call("project_card_patch", { id: card.id, changes, expectedRevision: card.revision }).catch((thrown: unknown) => toast(revealText((thrown as ApiError).message), { kind: "error" }));
+    writer
+      .call("project_card_patch", { id: card.id, changes, expectedRevision: card.revision })
+      .catch((thrown: unknown) => toast(revealText((thrown as ApiError).message), { kind: "error" }));
   };
   // What every column says against it is said once.
   const others = refusals?.filter(({ status }) => status !== card.status) ?? [];
@@ -92,7 +97,7 @@ export function Facts({ card, view, refusals, writer, isClaimUnmet, onMove }: Fa
     const refusal = refusalOf(refusals, status);
     if (!refusal) return undefined;
     const own = refusal.reasons.filter((reason) => !common.includes(reason));
-    if (refusal.reasons.length > 0) return own.length > 0 ? own.map(revealText).join(" ") : undefined;
+    if (refusal.reasons.length > 0) return own.length > 0 ? own.join(" ") : undefined;
     if (refusal.needs.includes("reason")) return t("board.asksReason");
     return refusal.needs.some((need) => need === "evidence" || need === "run") ? t("board.asksEvidence") : undefined;
   };
@@ -103,7 +108,16 @@ export function Facts({ card, view, refusals, writer, isClaimUnmet, onMove }: Fa
     <dl className="bd-facts">
       <dt>{t("board.status")}</dt>
       <dd>
-        <Choice label={t("board.status")} value={card.status} options={view.statuses.map(({ id }) => id)} word={(id) => statusWord(id, t)} heading={common.map(revealText).join(" ")} hint={why} isLocked={locked} onChoose={onMove} />
+        <Choice
+          label={t("board.status")}
+          value={card.status}
+          options={view.statuses.map(({ id }) => id)}
+          word={(id) => statusWord(id, t)}
+          heading={common.join(" ")}
+          hint={why}
+          isLocked={locked}
+          onChoose={onMove}
+        />
         {card.archived && <Tag>{t("board.archivedCard")}</Tag>}
       </dd>
       <dt>{t("board.heldBy")}</dt>
@@ -120,12 +134,36 @@ export function Facts({ card, view, refusals, writer, isClaimUnmet, onMove }: Fa
       )}
       <dt>{t("board.priority")}</dt>
       <dd>
-        <Choice label={t("board.priority")} value={card.priority} options={view.priorities} word={(id) => priorityWord(id, t)} before={<PriorityBars priority={card.priority} />} isLocked={locked} onChoose={(priority) => patch({ priority })} />
+        <Choice
+          label={t("board.priority")}
+          value={card.priority}
+          options={view.priorities}
+          word={(id) => priorityWord(id, t)}
+          before={<PriorityBars priority={card.priority} />}
+          isLocked={locked}
+          onChoose={(priority) => patch({ priority })}
+        />
       </dd>
       <dt>{t("board.typeArea")}</dt>
       <dd>
-        <Choice label={t("board.type")} value={card.type} options={view.types} word={(id) => typeWord(id, t)} isLocked={locked} onChoose={(type) => patch({ type })} />
-        {card.area !== undefined && <Choice label={t("board.area")} value={card.area} options={view.areas} word={(id) => revealText(id).slice(0, 80)} isLocked={locked} onChoose={(area) => patch({ area })} />}
+        <Choice
+          label={t("board.type")}
+          value={card.type}
+          options={view.types}
+          word={(id) => typeWord(id, t)}
+          isLocked={locked}
+          onChoose={(type) => patch({ type })}
+        />
+        {card.area !== undefined && (
+          <Choice
+            label={t("board.area")}
+            value={card.area}
+            options={view.areas}
+            word={(id) => revealText(id).slice(0, 80)}
+            isLocked={locked}
+            onChoose={(area) => patch({ area })}
+          />
+        )}
       </dd>
       {card.depends.length > 0 && (
         <>

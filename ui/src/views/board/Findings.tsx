@@ -47,7 +47,9 @@ export function Findings({ project, view }: { project: string; view: BoardView }
       ) : data ? (
         <>
           <div className="bd-part-head">
-            <h2 className="k-h3">{t("board.findingsCount", { errors: data.counts?.error ?? 0, warnings: data.counts?.warning ?? 0, notes: data.counts?.info ?? 0 })}</h2>
+            <h2 className="k-h3">
+              {t("board.findingsCount", { errors: data.counts?.error ?? 0, warnings: data.counts?.warning ?? 0, notes: data.counts?.info ?? 0 })}
+            </h2>
             <span className="k-grow" />
             {!Number.isNaN(at) && <span className="k-sub k-num">{t("board.checkedAt", { time: format.time(at) })}</span>}
             {again}

@@ -7,7 +7,16 @@ import { Glyph, Icon, revealText } from "../../kit";
 import { claimParts } from "./model";
 import { priorityWord } from "./words";
 
-const TYPES: Record<string, LucideIcon> = { epic: Layers, idea: Lightbulb, feature: Zap, bug: Bug, task: SquareCheck, audit: SearchCheck, docs: FileText, chore: Wrench };
+const TYPES: Record<string, LucideIcon> = {
+  epic: Layers,
+  idea: Lightbulb,
+  feature: Zap,
+  bug: Bug,
+  task: SquareCheck,
+  audit: SearchCheck,
+  docs: FileText,
+  chore: Wrench,
+};
 
 export function TypeIcon({ type, size = 13 }: { type: string; size?: number }) {
   return <Icon of={TYPES[type] ?? StickyNote} size={size} className="bd-type" />;
@@ -40,7 +49,18 @@ export function Ring({ done, total }: { done: number; total: number }) {
     <span className="bd-ring k-num" data-full={full || undefined}>
       <svg viewBox="0 0 14 14" aria-hidden="true">
         <circle cx="7" cy="7" r="5" fill="none" stroke="var(--line-strong)" strokeWidth="2.5" />
-        {part > 0 && <circle cx="7" cy="7" r="5" fill="none" stroke={full ? "var(--ok-solid)" : "var(--ink-2)"} strokeWidth="2.5" strokeDasharray={`${part * ROUND} ${ROUND * 2}`} transform="rotate(-90 7 7)" />}
+        {part > 0 && (
+          <circle
+            cx="7"
+            cy="7"
+            r="5"
+            fill="none"
+            stroke={full ? "var(--ok-solid)" : "var(--ink-2)"}
+            strokeWidth="2.5"
+            strokeDasharray={`${part * ROUND} ${ROUND * 2}`}
+            transform="rotate(-90 7 7)"
+          />
+        )}
       </svg>
       {t("board.ring", { done, total })}
     </span>

@@ -37,7 +37,8 @@ export function NewCard({ project, view, writer, status: given, onClose, onCreat
   const [fields, setFields] = useState<Fields>(() => {
     const kept = loadDraft(key) as Partial<Fields> | undefined;
     const text = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
-    const known = (value: unknown, all: readonly string[], otherwise: string) => (typeof value === "string" && all.includes(value) ? value : otherwise);
+    const known = (value: unknown, all: readonly string[], otherwise: string) =>
+      typeof value === "string" && all.includes(value) ? value : otherwise;
     return {
       title: text(kept?.title, ""),
       type: known(kept?.type, view.types, view.types.includes("task") ? "task" : (view.types[0] ?? "")),
@@ -100,7 +101,13 @@ export function NewCard({ project, view, writer, status: given, onClose, onCreat
       <span className="k-field-title" aria-hidden="true">
         {label}
       </span>
-      <SelectField small label={label} value={fields[name]} options={options.map((id) => ({ value: id, label: word(id) }))} onChange={(value) => value !== undefined && change({ [name]: value })} />
+      <SelectField
+        small
+        label={label}
+        value={fields[name]}
+        options={options.map((id) => ({ value: id, label: word(id) }))}
+        onChange={(value) => value !== undefined && change({ [name]: value })}
+      />
     </div>
   );
 
@@ -123,7 +130,14 @@ export function NewCard({ project, view, writer, status: given, onClose, onCreat
           <label className="k-field-title" htmlFor={`${ids}-title`}>
             {t("board.title")}
           </label>
-          <TextField id={`${ids}-title`} value={fields.title} onChange={(title) => change({ title })} describedBy={`${ids}-title-hint`} invalid={titleFault !== undefined} required />
+          <TextField
+            id={`${ids}-title`}
+            value={fields.title}
+            onChange={(title) => change({ title })}
+            describedBy={`${ids}-title-hint`}
+            invalid={titleFault !== undefined}
+            required
+          />
           <span id={`${ids}-title-hint`} className={titleFault ? "k-field-fault" : "k-field-hint k-num"}>
             {titleFault ?? t("board.titleHint", { n: length })}
           </span>
@@ -133,7 +147,15 @@ export function NewCard({ project, view, writer, status: given, onClose, onCreat
             <span className="k-field-title" aria-hidden="true">
               {t("board.column")}
             </span>
-            <SelectField small label={t("board.column")} value={status} options={view.statuses.filter(({ needs, terminal }) => needs.length === 0 && !terminal).map(({ id }) => ({ value: id, label: statusWord(id, t) }))} onChange={(value) => value !== undefined && setStatus(value)} />
+            <SelectField
+              small
+              label={t("board.column")}
+              value={status}
+              options={view.statuses
+                .filter(({ needs, terminal }) => needs.length === 0 && !terminal)
+                .map(({ id }) => ({ value: id, label: statusWord(id, t) }))}
+              onChange={(value) => value !== undefined && setStatus(value)}
+            />
           </div>
           {choice("type", t("board.type"), view.types, (id) => typeWord(id, t))}
           {choice("priority", t("board.priority"), view.priorities, (id) => priorityWord(id, t))}

@@ -31,7 +31,11 @@ function FilterChip({ name, label, value, options, word }: FilterChipProps) {
         { heading: label },
         { label: t("board.any"), ...(value ? {} : { icon: Check }), onSelect: () => setParams({ [name]: null }) },
         "line",
-        ...options.map((option) => ({ label: word(option), ...(option === value ? { icon: Check } : {}), onSelect: () => setParams({ [name]: option }) })),
+        ...options.map((option) => ({
+          label: word(option),
+          ...(option === value ? { icon: Check } : {}),
+          onSelect: () => setParams({ [name]: option }),
+        })),
       ]}
     />
   );
@@ -42,7 +46,9 @@ const STATES = ["live", "held", "stale", "orphaned"] as const;
 /** How many claims of each state there are, and how many pairs of claims touch the same paths. */
 export function Legend({ view, overlaps }: { view: BoardView; overlaps: number }) {
   const { t, format } = useI18n();
-  const counts = STATES.map((state) => [state, view.cards.filter((card) => card.claim?.state === state).length] as const).filter(([, count]) => count > 0);
+  const counts = STATES.map((state) => [state, view.cards.filter((card) => card.claim?.state === state).length] as const).filter(
+    ([, count]) => count > 0,
+  );
   if (counts.length === 0 && overlaps === 0) return null;
   return (
     <span className="bd-legend">
@@ -90,7 +96,9 @@ export function Toolbar({ view, filter, onText, withHidden, onHidden, legend, pi
       <span className="bd-search">
         <SearchField value={filter.text} onChange={onText} label={t("board.search")} />
       </span>
-      {view.areas.length > 1 && <FilterChip name="area" label={t("board.area")} value={filter.area} options={view.areas} word={(id) => revealText(id).slice(0, 80)} />}
+      {view.areas.length > 1 && (
+        <FilterChip name="area" label={t("board.area")} value={filter.area} options={view.areas} word={(id) => revealText(id).slice(0, 80)} />
+      )}
       <FilterChip name="type" label={t("board.type")} value={filter.type} options={view.types} word={(id) => typeWord(id, t)} />
       <FilterChip name="priority" label={t("board.priority")} value={filter.priority} options={view.priorities} word={(id) => priorityWord(id, t)} />
       {hidden > 0 && (
@@ -109,7 +117,10 @@ export function Toolbar({ view, filter, onText, withHidden, onHidden, legend, pi
             small
             label={t("board.column")}
             value={picker.only}
-            options={picker.columns.map(({ status, cards }) => ({ value: status.id, label: t("board.columnOf", { column: statusWord(status.id, t), n: format.number(cards.length) }) }))}
+            options={picker.columns.map(({ status, cards }) => ({
+              value: status.id,
+              label: t("board.columnOf", { column: statusWord(status.id, t), n: format.number(cards.length) }),
+            }))}
             onChange={(status) => status && picker.onPick(status)}
           />
         </span>

@@ -11,7 +11,10 @@ const nameOf = (id: string) => cardElement(id)?.querySelector(".k-visually-hidde
 const columnOf = (id: string) => cardElement(id)?.closest<HTMLElement>("[data-column]")?.dataset.column;
 const column = (id: string) => document.querySelector<HTMLElement>(`[data-column="${id}"]`) as HTMLElement;
 const params = () => new URLSearchParams(location.hash.split("?")[1] ?? "");
-const calls = (host: Awaited<ReturnType<typeof renderApp>>["host"], tool: string) => host.calls.filter(({ name, request }) => name === "board_call" && (request as { tool: string }).tool === tool).map(({ request }) => (request as { arguments: Record<string, unknown> }).arguments);
+const calls = (host: Awaited<ReturnType<typeof renderApp>>["host"], tool: string) =>
+  host.calls
+    .filter(({ name, request }) => name === "board_call" && (request as { tool: string }).tool === tool)
+    .map(({ request }) => (request as { arguments: Record<string, unknown> }).arguments);
 
 async function open(options: Parameters<typeof renderApp>[0] = {}) {
   const rendered = await renderApp({ at: BOARD, ...options });
@@ -24,7 +27,15 @@ async function lift(id: string, status: string): Promise<() => void> {
   const card = cardElement(id) as HTMLElement;
   const from = card.getBoundingClientRect();
   const to = column(status).getBoundingClientRect();
-  const at = (x: number, y: number) => ({ bubbles: true, cancelable: true, clientX: x, clientY: y, button: 0, pointerType: "mouse", isPrimary: true });
+  const at = (x: number, y: number) => ({
+    bubbles: true,
+    cancelable: true,
+    clientX: x,
+    clientY: y,
+    button: 0,
+    pointerType: "mouse",
+    isPrimary: true,
+  });
   card.dispatchEvent(new PointerEvent("pointerdown", at(from.left + 20, from.top + 20)));
   window.dispatchEvent(new PointerEvent("pointermove", at(from.left + 40, from.top + 40)));
   window.dispatchEvent(new PointerEvent("pointermove", at(to.left + to.width / 2, to.top + 200)));
@@ -35,7 +46,14 @@ async function lift(id: string, status: string): Promise<() => void> {
 describe("columns", () => {
   test("cards stand in columns by status; hidden ones come when asked for", async () => {
     await open();
-    expect([...document.querySelectorAll<HTMLElement>("[data-column]")].map(({ dataset }) => dataset.column)).toEqual(["backlog", "next", "doing", "review", "blocked", "done"]);
+    expect([...document.querySelectorAll<HTMLElement>("[data-column]")].map(({ dataset }) => dataset.column)).toEqual([
+      "backlog",
+      "next",
+      "doing",
+      "review",
+      "blocked",
+      "done",
+    ]);
     expect(columnOf("HB-0207")).toBe("doing");
     await page.getByRole("button", { name: "2 columns hidden" }).click();
     await expect.poll(() => columnOf("HB-0174")).toBe("deferred");
@@ -43,7 +61,13 @@ describe("columns", () => {
 
   test("a card says in words what it draws", async () => {
     await open();
-    await expect.element(page.getByRole("button", { name: "HB-0207 Retry queue loses its order, Bug, Critical, 3 of 5 criteria met, Live: Claude Code#3f9a, overlaps HB-0209" })).toBeVisible();
+    await expect
+      .element(
+        page.getByRole("button", {
+          name: "HB-0207 Retry queue loses its order, Bug, Critical, 3 of 5 criteria met, Live: Claude Code#3f9a, overlaps HB-0209",
+        }),
+      )
+      .toBeVisible();
   });
 
   test("1,000 cards draw fewer than 200, at the top and at the end of a column", async () => {
@@ -102,7 +126,11 @@ describe("by keyboard", () => {
     await expect.poll(() => (document.activeElement as HTMLElement).dataset.card).toBe("HB-0198");
     await userEvent.keyboard("j{Home}");
     await expect.poll(() => (document.activeElement as HTMLElement).dataset.card).toBe("HB-0207");
-    expect(drawn().filter(({ tabIndex }) => tabIndex === 0).map(({ dataset }) => dataset.card)).toEqual(["HB-0207"]);
+    expect(
+      drawn()
+        .filter(({ tabIndex }) => tabIndex === 0)
+        .map(({ dataset }) => dataset.card),
+    ).toEqual(["HB-0207"]);
   });
 
   test("End reaches the last of many cards", async () => {
@@ -119,7 +147,9 @@ describe("by keyboard", () => {
     await userEvent.keyboard("{Shift>}{ArrowRight}{/Shift}");
     await expect.poll(() => columnOf("HB-0214")).toBe("doing");
     await expect.poll(() => (document.activeElement as HTMLElement).dataset.card).toBe("HB-0214");
-    expect(calls(host, "project_card_transition")).toEqual([{ id: "HB-0214", actor: "ada@studio", status: "doing", expectedRevision: "sha256:214-1" }]);
+    expect(calls(host, "project_card_transition")).toEqual([
+      { id: "HB-0214", actor: "ada@studio", status: "doing", expectedRevision: "sha256:214-1" },
+    ]);
     await expect.poll(() => nameOf("HB-0214")).toContain("Held: ada@studio");
   });
 
@@ -128,7 +158,7 @@ describe("by keyboard", () => {
     cardElement("HB-0207")?.focus();
     await userEvent.keyboard("{Shift>}{ArrowRight}{/Shift}");
     await expect.poll(() => params().get("card")).toBe("HB-0207");
-    await expect.element(page.getByRole("group", { name: "Not moved to Review" })).toHaveTextContent("HB-0207 is held by Claude Code#3f9a.");
+    await expect.element(page.getByRole("group", { name: "Not moved to Review" })).toHaveTextContent("HB-0207 is held by Claude Code #3f9a.");
     await expect.poll(() => document.activeElement?.closest("[data-unmet]")).not.toBeNull();
     expect(columnOf("HB-0207")).toBe("doing");
     expect(calls(host, "project_card_transition")).toEqual([]);
@@ -192,7 +222,9 @@ describe("by pointer", () => {
     await userEvent.click(page.getByRole("radio", { name: "By hand" }));
     await userEvent.fill(page.getByRole("textbox", { name: "Evidence" }), "Saw the error page");
     await page.getByRole("button", { name: /^Move to Done/ }).click();
-    await expect.poll(() => calls(host, "project_card_transition")).toMatchObject([{ id: "HB-0203", status: "done", method: "manual", evidence: "Saw the error page" }]);
+    await expect
+      .poll(() => calls(host, "project_card_transition"))
+      .toMatchObject([{ id: "HB-0203", status: "done", method: "manual", evidence: "Saw the error page" }]);
   });
 
   test("a live change keeps the lifted card lifted", async () => {
@@ -209,7 +241,7 @@ describe("by pointer", () => {
     const { host } = await open();
     host.fail("board_call", { code: "conflict", message: "HB-0231 was changed in the meantime.", detail: { code: "CARD_WRITE_CONFLICT" } });
     (await lift("HB-0231", "next"))();
-    await expect.element(page.getByRole("group", { name: "Not moved to Next" })).toHaveTextContent("HB-0231 was changed in the meantime.");
+    await expect.element(page.getByRole("group", { name: "Not moved to Next" })).toHaveTextContent("HB-0231 was changed elsewhere in the meantime.");
     expect(columnOf("HB-0231")).toBe("backlog");
   });
 });
@@ -258,7 +290,9 @@ describe("a card's page", () => {
     const { host } = await open({ at });
     await page.getByRole("button", { name: "Priority: Critical" }).click();
     await page.getByRole("menuitem", { name: "Low" }).click();
-    await expect.poll(() => calls(host, "project_card_patch")).toMatchObject([{ id: "HB-0207", changes: { priority: "low" }, expectedRevision: "sha256:207-1" }]);
+    await expect
+      .poll(() => calls(host, "project_card_patch"))
+      .toMatchObject([{ id: "HB-0207", changes: { priority: "low" }, expectedRevision: "sha256:207-1" }]);
     await expect.element(page.getByRole("button", { name: "Priority: Low" })).toBeVisible();
   });
 
@@ -287,7 +321,9 @@ describe("new card", () => {
     await expect.element(page.getByRole("textbox", { name: "Title" })).toHaveValue("Warn before the disk is full");
     await page.getByRole("button", { name: "Add acceptance criteria" }).click();
     await userEvent.keyboard("{Control>}{Enter}{/Control}");
-    await expect.poll(() => calls(host, "project_card_create")).toMatchObject([{ title: "Warn before the disk is full", status: "backlog", type: "task", priority: "medium" }]);
+    await expect
+      .poll(() => calls(host, "project_card_create"))
+      .toMatchObject([{ title: "Warn before the disk is full", status: "backlog", type: "task", priority: "medium" }]);
     await expect.element(page.getByRole("heading", { name: "Warn before the disk is full" })).toBeVisible();
   });
 
@@ -311,7 +347,9 @@ describe("live", () => {
     await expect.poll(() => scroller.scrollTop).toBeGreaterThan(1400);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const edge = scroller.getBoundingClientRect().top;
-    const seen = [...scroller.querySelectorAll<HTMLElement>("[data-card]")].find((card) => card.getBoundingClientRect().top > edge + 50) as HTMLElement;
+    const seen = [...scroller.querySelectorAll<HTMLElement>("[data-card]")].find(
+      (card) => card.getBoundingClientRect().top > edge + 50,
+    ) as HTMLElement;
     const before = seen.getBoundingClientRect().top;
     const id = seen.dataset.card ?? "";
     cardElement("HB-0214")?.focus();
@@ -419,6 +457,18 @@ describe("looks", () => {
     const canvas = document.querySelector(".bd-canvas") as HTMLElement;
     expect(canvas.scrollWidth).toBeLessThanOrEqual(canvas.clientWidth);
     expect(document.querySelectorAll("[data-column]").length).toBe(6);
+  });
+
+  test("a reason is said in the window's language; one of an unknown code as the board says it", async () => {
+    const { host } = await open({ settings: { language: "zh-CN" } });
+    const drop = await lift("HB-0205", "done");
+    await expect.poll(() => column("done").querySelector(".bd-gate")?.textContent).toBe("HB-0205 还有 1 条标准未满足，「已完成」要求全部满足。");
+    drop();
+    await expect.element(page.getByRole("group", { name: "没有移到「已完成」" })).toBeVisible();
+    host.fail("board_refusals", { code: "internal", message: "odd \u202e thing" });
+    cardElement("HB-0231")?.focus();
+    await userEvent.keyboard("{Shift>}{ArrowRight}{/Shift}");
+    await expect.element(page.getByRole("group", { name: "没有移到「下一步」" })).toHaveTextContent("odd \\u202e thing");
   });
 
   test("in Chinese, too", async () => {

@@ -26,7 +26,12 @@ import "./board.css";
 
 const PARTS = ["cards", "documents", "changelog", "findings"] as const;
 type Part = (typeof PARTS)[number];
-const PART_WORDS = { cards: "board.partCards", documents: "board.partDocuments", changelog: "board.partChangelog", findings: "board.partFindings" } as const;
+const PART_WORDS = {
+  cards: "board.partCards",
+  documents: "board.partDocuments",
+  changelog: "board.partChangelog",
+  findings: "board.partFindings",
+} as const;
 
 /** Below this width, in rem, one column is shown. */
 const ONE_COLUMN_BELOW = 45;
@@ -99,7 +104,13 @@ function useTextSearch(project: string, text: string, mark: string | undefined) 
     return () => clearTimeout(timer);
   }, [trimmed]);
   const isAsked = asked === trimmed && asked.length > 1 && mark !== undefined;
-  const { data, error } = useBoardRead<{ records: { id: string }[] }>(project, "project_search", { query: asked, kinds: ["card"], limit: 100 }, mark ?? "", isAsked);
+  const { data, error } = useBoardRead<{ records: { id: string }[] }>(
+    project,
+    "project_search",
+    { query: asked, kinds: ["card"], limit: 100 },
+    mark ?? "",
+    isAsked,
+  );
   const found = useMemo(() => new Set(isAsked ? data?.records.map(({ id }) => id) : []), [data, isAsked]);
   return { found, fault: isAsked ? error?.message : undefined };
 }
@@ -144,7 +155,11 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
   const order = useMemo(() => columns.flatMap(({ cards }) => cards.map(({ id }) => id)), [columns]);
 
   const isNarrow = width !== undefined && width < ONE_COLUMN_BELOW;
-  const only = isNarrow ? (columns.find(({ status }) => status.id === picked)?.status.id ?? columns.find(({ cards }) => cards.length > 0)?.status.id ?? columns[0]?.status.id) : undefined;
+  const only = isNarrow
+    ? (columns.find(({ status }) => status.id === picked)?.status.id ??
+      columns.find(({ cards }) => cards.length > 0)?.status.id ??
+      columns[0]?.status.id)
+    : undefined;
   const isFiltered = filter.text !== "" || filter.area !== undefined || filter.type !== undefined || filter.priority !== undefined;
   const canCreate = view !== undefined && !view.readOnly;
   const newIn = view?.statuses.find(({ needs, terminal, hidden }) => needs.length === 0 && !terminal && !hidden)?.id ?? "backlog";
@@ -160,7 +175,14 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
     ];
     if (conditions.length < 2) return [];
     return conditions
-      .map(({ name, label, without }) => ({ name, label: revealText(label).slice(0, 60), count: columnsOf(view, { text, area: filter.area, type: filter.type, priority: filter.priority, ...without }, found, withHidden).reduce((sum, { cards }) => sum + cards.length, 0) }))
+      .map(({ name, label, without }) => ({
+        name,
+        label: revealText(label).slice(0, 60),
+        count: columnsOf(view, { text, area: filter.area, type: filter.type, priority: filter.priority, ...without }, found, withHidden).reduce(
+          (sum, { cards }) => sum + cards.length,
+          0,
+        ),
+      }))
       .filter(({ count }) => count > 0);
   }, [view, order, text, filter.area, filter.type, filter.priority, found, withHidden, t]);
 
@@ -176,12 +198,39 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
   const clear = () => setParams({ q: null, area: null, type: null, priority: null });
   const go = (next: Part) => setParams({ part: next === "cards" ? null : next, card: null, doc: null });
   useActions([
-    ...(part === "cards" ? [{ id: "board.search", title: t("board.actSearch"), group: "view" as const, keys: "/", run: () => root.current?.querySelector<HTMLInputElement>("[data-search]")?.focus() }] : []),
-    { id: "board.new", title: t("board.newCard"), group: "do", keys: "N", ...(view?.readOnly ? { off: t("board.readOnlyWhy") } : {}), run: () => canCreate && setCreating(newIn) },
-    ...PARTS.filter((name) => name !== part).map((name) => ({ id: `board.part.${name}`, title: t("board.actOpenPart", { part: t(PART_WORDS[name]) }), group: "view" as const, run: () => go(name) })),
+    ...(part === "cards"
+      ? [
+          {
+            id: "board.search",
+            title: t("board.actSearch"),
+            group: "view" as const,
+            keys: "/",
+            run: () => root.current?.querySelector<HTMLInputElement>("[data-search]")?.focus(),
+          },
+        ]
+      : []),
+    {
+      id: "board.new",
+      title: t("board.newCard"),
+      group: "do",
+      keys: "N",
+      ...(view?.readOnly ? { off: t("board.readOnlyWhy") } : {}),
+      run: () => canCreate && setCreating(newIn),
+    },
+    ...PARTS.filter((name) => name !== part).map((name) => ({
+      id: `board.part.${name}`,
+      title: t("board.actOpenPart", { part: t(PART_WORDS[name]) }),
+      group: "view" as const,
+      run: () => go(name),
+    })),
   ]);
 
-  const counts: Record<Part, number | undefined> = { cards: undefined, documents: view?.documents, changelog: view?.fragments, findings: view?.findings };
+  const counts: Record<Part, number | undefined> = {
+    cards: undefined,
+    documents: view?.documents,
+    changelog: view?.fragments,
+    findings: view?.findings,
+  };
   const parts = (
     <Segmented<Part>
       label={t("board.parts")}
@@ -207,7 +256,13 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
       {tabsEnd && createPortal(<span className="bd-parts-beside">{parts}</span>, tabsEnd)}
       {bar &&
         createPortal(
-          <Button look="primary" icon={Plus} keys="N" offBecause={view?.readOnly ? t("board.readOnlyWhy") : undefined} onClick={() => canCreate && setCreating(newIn)}>
+          <Button
+            look="primary"
+            icon={Plus}
+            keys="N"
+            offBecause={view?.readOnly ? t("board.readOnlyWhy") : undefined}
+            onClick={() => canCreate && setCreating(newIn)}
+          >
             {t("board.newCard")}
           </Button>,
           bar,
@@ -221,7 +276,13 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
       ) : part !== "cards" ? (
         <>
           <div className="bd-toolbar bd-toolbar-parts">{parts}</div>
-          {part === "documents" ? <Documents project={project} folder={row.path} mark={view.mark} /> : part === "changelog" ? <Changelog project={project} mark={view.mark} /> : <Findings project={project} view={view} />}
+          {part === "documents" ? (
+            <Documents project={project} folder={row.path} mark={view.mark} />
+          ) : part === "changelog" ? (
+            <Changelog project={project} mark={view.mark} />
+          ) : (
+            <Findings project={project} view={view} />
+          )}
         </>
       ) : (
         <>
@@ -249,7 +310,11 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
               )}
             </Empty>
           ) : order.length === 0 && isFiltered ? (
-            <Empty icon={SquareKanban} title={t("board.noMatch")} text={t("board.noMatchText", { count: view.cards.filter(({ archived }) => !archived).length })}>
+            <Empty
+              icon={SquareKanban}
+              title={t("board.noMatch")}
+              text={t("board.noMatchText", { count: view.cards.filter(({ archived }) => !archived).length })}
+            >
               {relaxed.map(({ name, label, count }) => (
                 <Button key={name} onClick={() => setParams({ [name]: null })}>
                   {t("board.without", { what: label, n: count })}
@@ -260,7 +325,18 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
               </Button>
             </Empty>
           ) : (
-            <Columns project={project} view={view} columns={columns} only={only} overlaps={overlaps} open={open} moves={moves} focusRef={focusCard} onOpen={(card: BoardCard) => openCard(card.id)} onNew={setCreating} />
+            <Columns
+              project={project}
+              view={view}
+              columns={columns}
+              only={only}
+              overlaps={overlaps}
+              open={open}
+              moves={moves}
+              focusRef={focusCard}
+              onOpen={(card: BoardCard) => openCard(card.id)}
+              onNew={setCreating}
+            />
           )}
           {open !== null && (
             <Drawer

@@ -1,8 +1,35 @@
 import { describe, expect, test } from "vitest";
 import type { BoardCard, BoardView } from "../../api/contract";
-import { asksFor, claimParts, columnsOf, daysSince, dueOf, momentOf, notesOf, overlapPairs, overlapsOf, partsOfBody, pathsOverlap, sortCards, unmetPoint } from "./model";
+import {
+  asksFor,
+  claimParts,
+  columnsOf,
+  daysSince,
+  dueOf,
+  momentOf,
+  notesOf,
+  overlapPairs,
+  overlapsOf,
+  partsOfBody,
+  pathsOverlap,
+  sortCards,
+  unmetPoint,
+} from "./model";
 
-const card = (id: string, more: Partial<BoardCard> = {}): BoardCard => ({ id, title: `Card ${id}`, type: "task", status: "next", priority: "medium", tags: [], depends: [], updated: "2026-11-30", revision: "sha256:1", archived: false, path: `${id}.md`, ...more });
+const card = (id: string, more: Partial<BoardCard> = {}): BoardCard => ({
+  id,
+  title: `Card ${id}`,
+  type: "task",
+  status: "next",
+  priority: "medium",
+  tags: [],
+  depends: [],
+  updated: "2026-11-30",
+  revision: "sha256:1",
+  archived: false,
+  path: `${id}.md`,
+  ...more,
+});
 const view = (cards: BoardCard[]): BoardView => ({
   statuses: [
     { id: "backlog", hidden: false, terminal: false, needs: [] },
@@ -26,7 +53,10 @@ const none = new Set<string>();
 
 describe("columns", () => {
   test("order is priority, then id as a number; unknown priorities come last", () => {
-    const sorted = sortCards([card("T-10000"), card("T-0002"), card("T-0003", { priority: "odd" }), card("T-0009", { priority: "critical" })], view([]).priorities);
+    const sorted = sortCards(
+      [card("T-10000"), card("T-0002"), card("T-0003", { priority: "odd" }), card("T-0009", { priority: "critical" })],
+      view([]).priorities,
+    );
     expect(sorted.map(({ id }) => id)).toEqual(["T-0009", "T-0002", "T-10000", "T-0003"]);
   });
 
@@ -65,7 +95,12 @@ describe("claims", () => {
   });
 
   test("overlaps are told on both sides and counted once; one's own other card is none", () => {
-    const overlaps = overlapsOf([card("T-1", claim("ada", ["src/a", "src/b"])), card("T-2", claim("bob", ["src/a/x.ts"])), card("T-3", claim("ada", ["src/a"])), card("T-4", claim("cyd", ["docs"]))]);
+    const overlaps = overlapsOf([
+      card("T-1", claim("ada", ["src/a", "src/b"])),
+      card("T-2", claim("bob", ["src/a/x.ts"])),
+      card("T-3", claim("ada", ["src/a"])),
+      card("T-4", claim("cyd", ["docs"])),
+    ]);
     expect([...overlaps.keys()]).toEqual(["T-1", "T-2", "T-3"]);
     expect(overlaps.get("T-1")?.map(({ card, paths }) => [card.id, paths])).toEqual([["T-2", ["src/a"]]]);
     expect(overlapPairs(overlaps)).toBe(2);
@@ -89,7 +124,8 @@ describe("claims", () => {
 
 describe("the text of a card", () => {
   test("check list, activity and notes leave the text; headings in code and further sections stay", () => {
-    const body = "Why.\n\n## Acceptance criteria\n\n- [ ] one\n\n### Part\n\n- [ ] two\n\n## Plan\n\n```\n## Notes\n```\n\n## Notes\n\n- 2026-11-30 09:12Z ada — a\n\n## Activity\n\n- x\n";
+    const body =
+      "Why.\n\n## Acceptance criteria\n\n- [ ] one\n\n### Part\n\n- [ ] two\n\n## Plan\n\n```\n## Notes\n```\n\n## Notes\n\n- 2026-11-30 09:12Z ada — a\n\n## Activity\n\n- x\n";
     expect(partsOfBody(body)).toEqual({ text: "Why.\n\n## Plan\n\n```\n## Notes\n```", notes: "- 2026-11-30 09:12Z ada — a" });
     expect(partsOfBody("# Definition of done\r\n- [x] a\r\n# Rest\r\nb")).toEqual({ text: "# Rest\nb", notes: "" });
   });

@@ -35,7 +35,13 @@ export function passes(card: BoardCard, filter: BoardFilter, found: ReadonlySet<
 }
 
 /** Columns in the board's order. Archived cards are not on the board; cards of an unknown status come into columns of their own at the end. */
-export function columnsOf(view: BoardView, filter: BoardFilter, found: ReadonlySet<string>, withHidden: boolean, moving: ReadonlyMap<string, string> = new Map()): BoardColumn[] {
+export function columnsOf(
+  view: BoardView,
+  filter: BoardFilter,
+  found: ReadonlySet<string>,
+  withHidden: boolean,
+  moving: ReadonlyMap<string, string> = new Map(),
+): BoardColumn[] {
   const byStatus = new Map<string, BoardCard[]>();
   for (const card of view.cards) {
     if (card.archived || !passes(card, filter, found)) continue;
@@ -46,7 +52,9 @@ export function columnsOf(view: BoardView, filter: BoardFilter, found: ReadonlyS
   }
   const known = new Set(view.statuses.map(({ id }) => id));
   const unknown = [...byStatus.keys()].filter((id) => !known.has(id)).map((id): BoardStatus => ({ id, hidden: false, terminal: false, needs: [] }));
-  return [...view.statuses, ...unknown].filter(({ hidden }) => withHidden || !hidden).map((status) => ({ status, cards: sortCards(byStatus.get(status.id) ?? [], view.priorities) }));
+  return [...view.statuses, ...unknown]
+    .filter(({ hidden }) => withHidden || !hidden)
+    .map((status) => ({ status, cards: sortCards(byStatus.get(status.id) ?? [], view.priorities) }));
 }
 
 const folded = (path: string) => path.replaceAll("\\", "/").replace(/^\.\//, "").replace(/\/+$/, "");

@@ -30,7 +30,9 @@ export function useBoardRead<T>(project: string, tool: string, args: JsonValue, 
     enabled,
     placeholderData: (previous, query) => {
       const before = query?.queryKey[1] as ReadKey | undefined;
-      return before?.tool === tool && before.project === project && JSON.stringify(before.arguments) === JSON.stringify(args) ? (previous as never) : undefined;
+      return before?.tool === tool && before.project === project && JSON.stringify(before.arguments) === JSON.stringify(args)
+        ? (previous as never)
+        : undefined;
     },
   });
 }
@@ -48,11 +50,14 @@ export function useBoardWriter(project: string): BoardWriter {
   const host = useHost();
   const client = useQueryClient();
   const refresh = useCallback(
-    () => client.invalidateQueries({ predicate: ({ queryKey }) => OF_BOARD.has(String(queryKey[0])) && (queryKey[1] as { project?: string } | undefined)?.project === project }),
+    () =>
+      client.invalidateQueries({
+        predicate: ({ queryKey }) => OF_BOARD.has(String(queryKey[0])) && (queryKey[1] as { project?: string } | undefined)?.project === project,
+      }),
     [client, project],
   );
   const call = useCallback(
-    async <T,>(tool: string, args: Record<string, JsonValue>): Promise<T> => {
+    async <T>(tool: string, args: Record<string, JsonValue>): Promise<T> => {
       try {
         const result = await host.call("board_call", { project, tool, arguments: args });
         await refresh();

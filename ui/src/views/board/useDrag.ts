@@ -28,7 +28,11 @@ function cardElement(root: HTMLElement | null, id: string): HTMLElement | null {
 }
 
 /** `onDrop` tells what became of it: a card that was not moved flies back to where it came from. */
-export function useDrag(root: RefObject<HTMLElement | null>, onLift: (id: string) => void, onDrop: (id: string, status: string) => Promise<Outcome>): DragHandle {
+export function useDrag(
+  root: RefObject<HTMLElement | null>,
+  onLift: (id: string) => void,
+  onDrop: (id: string, status: string) => Promise<Outcome>,
+): DragHandle {
   const [drag, setDrag] = useState<Drag | null>(null);
   const ghost = useRef<HTMLDivElement>(null);
   const end = useRef<() => void>(() => undefined);
@@ -97,7 +101,10 @@ export function useDrag(root: RefObject<HTMLElement | null>, onLift: (id: string
         const duration = Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--t-base")) || 0;
         if (!home || !element || duration === 0) return gone();
         setDrag((before) => (before ? { ...before, over: null } : before));
-        const flight = element.animate([{ transform: element.style.transform }, { transform: `translate(${home.left}px, ${home.top}px) rotate(0deg)` }], { duration, easing: "cubic-bezier(0.2, 0.8, 0.2, 1)", fill: "forwards" });
+        const flight = element.animate(
+          [{ transform: element.style.transform }, { transform: `translate(${home.left}px, ${home.top}px) rotate(0deg)` }],
+          { duration, easing: "cubic-bezier(0.2, 0.8, 0.2, 1)", fill: "forwards" },
+        );
         flight.finished.then(gone, gone);
       };
       const up = (event: PointerEvent) => {

@@ -6,6 +6,7 @@ import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { announce, revealText } from "../../kit";
 import { asksFor, refusalOf, type UnmetPoint, unmetPoint } from "./model";
+import { errorText, inWords } from "./reasons";
 import type { BoardWriter } from "./useBoard";
 import { statusWord } from "./words";
 
@@ -13,6 +14,7 @@ import { statusWord } from "./words";
 export interface Refusal {
   id: string;
   status: string;
+  /** In words, fit to be shown. */
   reasons: string[];
   point: UnmetPoint;
 }
@@ -54,7 +56,7 @@ export function useMoves(project: string, view: BoardView | undefined, writer: B
   const refuse = useCallback(
     (card: BoardCard, status: string, reasons: string[]) => {
       const target = view?.statuses.find(({ id }) => id === status);
-      announce(t("board.notMovedLong", { id: card.id, column: statusWord(status, t), why: revealText(reasons.join(" ")) }));
+      announce(t("board.notMovedLong", { id: card.id, column: statusWord(status, t), why: reasons.join(" ") }));
       onRefused({ id: card.id, status, reasons, point: unmetPoint(card, target, view?.actor ?? "") });
     },
     [onRefused, t, view],
@@ -75,11 +77,15 @@ export function useMoves(project: string, view: BoardView | undefined, writer: B
           await writer.call("project_card_transition", { ...who, status, ...proof, expectedRevision: card.revision });
           if (reason) await writer.call("project_card_note", { ...who, text: reason });
         }
-        announce(takesClaim ? t("board.movedAndClaimed", { id: card.id, column: statusWord(status, t), name: revealText(view.actor) }) : t("board.moved", { id: card.id, column: statusWord(status, t) }));
+        announce(
+          takesClaim
+            ? t("board.movedAndClaimed", { id: card.id, column: statusWord(status, t), name: revealText(view.actor) })
+            : t("board.moved", { id: card.id, column: statusWord(status, t) }),
+        );
         return "moved";
       } catch (thrown) {
         await writer.refresh();
-        refuse(card, status, [(thrown as ApiError).message]);
+        refuse(card, status, [errorText(thrown as ApiError, card, status, t)]);
         return "refused";
       } finally {
         busy.current.delete(card.id);
@@ -99,13 +105,16 @@ export function useMoves(project: string, view: BoardView | undefined, writer: B
       busy.current.add(card.id);
       let refusals: BoardRefusal[];
       try {
-        refusals = await client.fetchQuery({ queryKey: ["board_refusals", { project, id: card.id }], queryFn: () => host.call("board_refusals", { project, id: card.id }) });
+        refusals = await client.fetchQuery({
+          queryKey: ["board_refusals", { project, id: card.id }],
+          queryFn: () => host.call("board_refusals", { project, id: card.id }),
+        });
       } catch (thrown) {
         busy.current.delete(card.id);
-        refuse(card, status, [toApiError(thrown).message]);
+        refuse(card, status, [errorText(toApiError(thrown), card, status, t)]);
         return "refused";
       }
-      const refusal = refusalOf(refusals, status);
+      const refusal = refusalOf(inWords(refusals, card, t), status);
       if (refusal && refusal.reasons.length > 0) {
         busy.current.delete(card.id);
         refuse(card, status, refusal.reasons);
@@ -119,7 +128,7 @@ export function useMoves(project: string, view: BoardView | undefined, writer: B
       }
       return perform(card, status, needs, {});
     },
-    [client, host, perform, project, refuse, view],
+    [client, host, perform, project, refuse, t, view],
   );
 
   return {

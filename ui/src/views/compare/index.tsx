@@ -8,6 +8,7 @@ import { useNow } from "../../app/clock";
 import { fromOf } from "../../app/clients";
 import { useRemembered } from "../../app/memory";
 import { Link, navigate, runAddress, setParams, useAddress } from "../../app/router";
+import { useTitle } from "../../app/title";
 import { useWidth } from "../../app/useWidth";
 import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
@@ -38,6 +39,7 @@ const ONE_COLUMN_BELOW = 45;
 
 export default function CompareView() {
   const { t } = useI18n();
+  useTitle(t("compare.title"));
   const { search, segments } = useAddress();
   const first = search.get("a") ?? segments[1] ?? undefined;
   const second = search.get("b") ?? segments[2] ?? undefined;

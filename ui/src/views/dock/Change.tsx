@@ -19,6 +19,9 @@ interface ChangeProps {
 
 const fileOf = (path: string) => path.split(/[\\/]/).at(-1) ?? path;
 
+/** The copy's name has the moment of writing in it, so before that only its folder is known. */
+const isFolderOf = (folder: string, file: string) => file.startsWith(`${folder}/`) || file.startsWith(`${folder}\\`);
+
 export function Change({ server, client, scope, ownKey, onWritten, onUndone }: ChangeProps) {
   const { t, rich } = useI18n();
   const host = useHost();
@@ -45,9 +48,7 @@ export function Change({ server, client, scope, ownKey, onWritten, onUndone }: C
       <section className="dk-box" aria-label={t("dock.change")}>
         <div className="dk-box-foot dk-nothing">
           <Glyph name={remove ? "todo" : "success"} label="" />
-          <span className="k-grow k-break">
-            {rich(remove ? "dock.notInFile" : "dock.nothingToChange", { file: <code key="file">{file}</code> })}
-          </span>
+          <span className="k-grow k-break">{rich(remove ? "dock.notInFile" : "dock.nothingToChange", { file: <code key="file">{file}</code> })}</span>
           <Button look="quiet" onClick={() => setRemove(!remove)}>
             {remove ? t("common.cancel") : t("dock.takeOut")}
           </Button>
@@ -63,19 +64,24 @@ export function Change({ server, client, scope, ownKey, onWritten, onUndone }: C
         onSuccess: (written) => {
           setMoved(false);
           setRemove(false);
-          toast(rich(data.action === "remove" ? "dock.removedFrom" : data.action === "replace" ? "dock.repaired" : "dock.written", { file: <code key="file">{revealText(written.file)}</code> }), {
-            undo: () =>
-              undo.mutate(
-                { id: written.id },
-                {
-                  onSuccess: () => {
-                    toast(rich("dock.undone", { file: <code key="file">{revealText(written.file)}</code> }));
-                    onUndone();
+          toast(
+            rich(data.action === "remove" ? "dock.removedFrom" : data.action === "replace" ? "dock.repaired" : "dock.written", {
+              file: <code key="file">{revealText(written.file)}</code>,
+            }),
+            {
+              undo: () =>
+                undo.mutate(
+                  { id: written.id },
+                  {
+                    onSuccess: () => {
+                      toast(rich("dock.undone", { file: <code key="file">{revealText(written.file)}</code> }));
+                      onUndone();
+                    },
+                    onError: (error) => toast(t("dock.notUndone", { why: error.message }), { kind: "error" }),
                   },
-                  onError: (error) => toast(t("dock.notUndone", { why: error.message }), { kind: "error" }),
-                },
-              ),
-          });
+                ),
+            },
+          );
           onWritten();
         },
         onError: (error) => {
@@ -106,9 +112,17 @@ export function Change({ server, client, scope, ownKey, onWritten, onUndone }: C
       )}
       <div className="dk-box-foot">
         <span className="k-sub k-grow k-break">
-          {data.backup ? rich("dock.backup", { file: <code key="file">{revealText(fileOf(data.backup))}</code> }) : t("dock.noBackup")}
+          {data.backup === undefined
+            ? t("dock.noBackup")
+            : isFolderOf(data.backup, data.file)
+              ? t("dock.backupBeside")
+              : rich("dock.backup", { file: <code key="file">{revealText(fileOf(data.backup))}</code> })}
         </span>
-        {remove && <Button look="quiet" onClick={() => setRemove(false)}>{t("common.cancel")}</Button>}
+        {remove && (
+          <Button look="quiet" onClick={() => setRemove(false)}>
+            {t("common.cancel")}
+          </Button>
+        )}
         {!remove && data.action === "replace" && (
           <Button look="quiet" onClick={() => setRemove(true)}>
             {t("dock.takeOut")}

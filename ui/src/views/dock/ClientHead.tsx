@@ -1,7 +1,7 @@
 import type { DockClient } from "../../api/contract";
 import { useI18n } from "../../i18n";
 import { Glyph, Reveal, revealText, Segmented, Tag, Tile, type Tone } from "../../kit";
-import { STATE_WORDS } from "./words";
+import { asksWords, STATE_WORDS } from "./words";
 
 const TONES: Record<DockClient["state"], Tone> = { in_step: "ok", differs: "wait", not_added: "idle", absent: "idle" };
 
@@ -12,7 +12,8 @@ interface ClientHeadProps {
 }
 
 export function ClientHead({ client, scope, onScope }: ClientHeadProps) {
-  const { t } = useI18n();
+  const i18n = useI18n();
+  const { t } = i18n;
   return (
     <div className="dk-title">
       <Tile letters={client.tile} large />
@@ -24,7 +25,7 @@ export function ClientHead({ client, scope, onScope }: ClientHeadProps) {
             {t(STATE_WORDS[client.state])}
           </Tag>
         </span>
-        <Reveal className="k-sub k-break" text={client.detail ?? client.asks} limit={300} />
+        <Reveal className="k-sub k-break" text={client.detail ?? asksWords(i18n, client, "long")} limit={300} />
       </div>
       {client.scopes.length > 1 && (
         <Segmented

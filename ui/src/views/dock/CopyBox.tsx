@@ -22,15 +22,27 @@ export function CopyBox({ client }: { client: DockClient }) {
     <section className="dk-box" aria-label={t("dock.give", { name: revealText(client.name) })}>
       <div className="dk-box-head">
         {forms.length > 1 ? (
-          <Segmented label={t("dock.form")} value={form} items={forms.map((one) => ({ value: one, label: t(`dock.form_${one}`) }))} onChange={setChosen} />
+          <Segmented
+            label={t("dock.form")}
+            value={form}
+            items={forms.map((one) => ({ value: one, label: t(`dock.form_${one}`) }))}
+            onChange={setChosen}
+          />
         ) : (
           <h3 className="k-semi">{t(`dock.form_${form}`)}</h3>
         )}
         <span className="k-grow" />
         <CopyButton text={text} />
       </div>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to be reachable by keyboard */}
-      <pre className={form === "snippet" ? "dk-code" : "dk-code dk-code-wrap"} tabIndex={0} role="region" aria-label={t(`dock.form_${form}`)} dir="ltr">
+      {/* A region that scrolls has to be reachable by keyboard. */}
+      <pre
+        className={form === "snippet" ? "dk-code" : "dk-code dk-code-wrap"}
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+        role="region"
+        aria-label={t(`dock.form_${form}`)}
+        dir="ltr"
+      >
         {form === "command" ? (
           <CommandWords text={text} />
         ) : (

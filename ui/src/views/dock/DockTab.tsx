@@ -3,10 +3,11 @@
 import { useState } from "react";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ApiError, DockClient, DockView, EntrypointRow, ProjectRow } from "../../api/contract";
+import { useActions } from "../../app/actions";
 import { useParam } from "../../app/router";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Bone, BoneRows, ErrorState, Late, Segmented } from "../../kit";
+import { Bone, BoneRows, ErrorState, Late, revealText, Segmented } from "../../kit";
 import { KIND_WORDS } from "../project/facts";
 import { Change } from "./Change";
 import { ClientHead } from "./ClientHead";
@@ -27,7 +28,12 @@ export interface DockTabProps {
 
 /** The client a person most likely came for: one that differs, else one that could be added, else the first. */
 export function firstClient(clients: readonly DockClient[]): DockClient | undefined {
-  return clients.find((client) => client.state === "differs") ?? clients.find((client) => client.found && client.state === "not_added") ?? clients.find((client) => client.found) ?? clients[0];
+  return (
+    clients.find((client) => client.state === "differs") ??
+    clients.find((client) => client.found && client.state === "not_added") ??
+    clients.find((client) => client.found) ??
+    clients[0]
+  );
 }
 
 export function DockTab({ project, entrypoints, onCheck }: DockTabProps) {
@@ -70,7 +76,8 @@ export function DockTab({ project, entrypoints, onCheck }: DockTabProps) {
   if (!dock.data) return <DockBones />;
   const view = dock.data;
   const offered = entrypoints.filter((row) => !row.error && !row.draft);
-  const blocked = view.whyNot !== undefined || view.clients.length === 0 || (server?.kind === "workflow" && entrypoints.length > 0 && offered.length === 0);
+  const blocked =
+    view.whyNot !== undefined || view.clients.length === 0 || (server?.kind === "workflow" && entrypoints.length > 0 && offered.length === 0);
   if (blocked)
     return (
       <>
@@ -96,9 +103,20 @@ interface ClientPaneProps {
 }
 
 function ClientPane({ view, client, shortKey, onKey }: ClientPaneProps) {
+  const { t } = useI18n();
   const queries = useQueryClient();
   const [scope, setScope] = useState<"user" | "project">(client.scopes[0] ?? "user");
   const test = useTest(view.server);
+  useActions([
+    {
+      id: "dock.search",
+      title: t("dock.find"),
+      group: "view",
+      keys: "/",
+      run: () => document.querySelector<HTMLInputElement>(".dk-list [data-search]")?.focus(),
+    },
+    { id: "dock.test", title: t("dock.testAction"), group: "do", run: test.run },
+  ]);
   const refresh = () => {
     void queries.invalidateQueries({ queryKey: ["dock"] });
     void queries.invalidateQueries({ queryKey: ["dock_plan"] });
@@ -110,17 +128,21 @@ function ClientPane({ view, client, shortKey, onKey }: ClientPaneProps) {
       <div className="dk-columns">
         <div className="dk-main">
           <CopyBox client={client} />
-          <Change
-            server={view.server}
-            client={client}
-            scope={scope}
-            ownKey={shortKey ? view.shortKey : undefined}
-            onWritten={() => {
-              refresh();
-              test.run();
-            }}
-            onUndone={refresh}
-          />
+          {client.scopes.length === 0 ? (
+            <p className="k-note">{t("dock.byHand", { name: revealText(client.name) })}</p>
+          ) : (
+            <Change
+              server={view.server}
+              client={client}
+              scope={scope}
+              ownKey={shortKey ? view.shortKey : undefined}
+              onWritten={() => {
+                refresh();
+                test.run();
+              }}
+              onUndone={refresh}
+            />
+          )}
           <NameLosses client={client} shortKey={view.shortKey} short={shortKey} onKey={onKey} />
         </div>
         <div className="dk-side">

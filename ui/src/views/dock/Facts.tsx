@@ -2,10 +2,12 @@ import type { DockClient, DockView } from "../../api/contract";
 import { useI18n } from "../../i18n";
 import { CopyIconButton, revealText, shortenMiddle } from "../../kit";
 import { CommandWords } from "./CommandWords";
+import { asksWords } from "./words";
 
 /** What a person asks about this client: name of the server, the command, limits, who asks. */
 export function Facts({ view, client }: { view: DockView; client: DockClient }) {
-  const { t } = useI18n();
+  const i18n = useI18n();
+  const { t } = i18n;
   const command = [view.command, ...view.args].join(" ");
   return (
     <dl className="k-panel k-rows dk-facts">
@@ -30,13 +32,13 @@ export function Facts({ view, client }: { view: DockView; client: DockClient }) 
           </dd>
         </div>
       )}
-      <div className="dk-fact">
+      <div className={client.limits && client.limits.length > 24 ? "dk-fact dk-fact-tall" : "dk-fact"}>
         <dt>{t("dock.limits")}</dt>
         <dd className="k-break">{client.limits ? revealText(client.limits) : t("dock.noLimit")}</dd>
       </div>
       <div className="dk-fact">
         <dt>{t("dock.asks")}</dt>
-        <dd className="k-break">{revealText(client.asks)}</dd>
+        <dd className="k-break">{asksWords(i18n, client, "short")}</dd>
       </div>
       <div className="dk-fact">
         <dt>{t("dock.keysInFile")}</dt>

@@ -1,7 +1,8 @@
 // A client that drops tools with long names: which ones, and the short key that keeps them.
 import type { DockClient } from "../../api/contract";
 import { useI18n } from "../../i18n";
-import { Button, Glyph, Reveal, revealText } from "../../kit";
+import { Button, Glyph, revealText } from "../../kit";
+import { effectWords } from "./words";
 
 interface NameLossesProps {
   client: DockClient;
@@ -12,20 +13,23 @@ interface NameLossesProps {
 }
 
 export function NameLosses({ client, shortKey, short, onKey }: NameLossesProps) {
-  const { t, rich } = useI18n();
+  const i18n = useI18n();
+  const { t, rich } = i18n;
   if (client.nameLosses.length === 0 && !short) return null;
   return (
     <section className="k-note dk-losses" aria-label={t("dock.lossesTitle", { name: revealText(client.name) })}>
       <Glyph name={client.nameLosses.length > 0 ? "notice" : "success"} label="" />
       <div className="k-col k-grow">
         <span className="k-med k-break">
-          {client.nameLosses.length > 0 ? t("dock.lossesTitle", { name: revealText(client.name) }) : rich("dock.shortInUse", { key: <code key="key">{revealText(shortKey)}</code> })}
+          {client.nameLosses.length > 0
+            ? t("dock.lossesTitle", { name: revealText(client.name) })
+            : rich("dock.shortInUse", { key: <code key="key">{revealText(shortKey)}</code> })}
         </span>
         {client.nameLosses.length > 0 && (
           <ul className="k-sub">
             {client.nameLosses.map((loss) => (
               <li key={loss.tool} className="k-break">
-                <code>{revealText(loss.tool)}</code>: <Reveal text={loss.effect} limit={200} />
+                <code>{revealText(loss.tool)}</code>: {effectWords(i18n, loss.effect)}
               </li>
             ))}
           </ul>

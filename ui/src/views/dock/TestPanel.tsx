@@ -117,7 +117,9 @@ export function TestPanel({ test }: { test: TestState }) {
       )}
       {tried && (
         <div className="dk-test-foot">
-          <span className="k-sub k-grow">{bad ? <code>{error?.code ?? failedAt?.name}</code> : t("dock.bare")}</span>
+          <span className="k-sub k-grow">
+            {error ? <code>{error.code}</code> : bad ? t("dock.stoppedAfter", { took: format.duration(result?.totalMs ?? 0) }) : t("dock.bare")}
+          </span>
           {bad && <CopyButton label={t("common.copyDetails")} text={() => JSON.stringify(result ?? error, null, 2)} />}
         </div>
       )}

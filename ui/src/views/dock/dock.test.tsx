@@ -67,7 +67,9 @@ describe("writing", () => {
   test("writes the shown change, offers Undo, tests by itself", async () => {
     const { host } = await open("cursor");
     await userEvent.click(page.getByRole("button", { name: "Write to file" }));
-    await expect.poll(() => host.calls.find(({ name }) => name === "dock_write")?.request).toMatchObject({ server: "weekly-report", client: "cursor", scope: "user", remove: false, fingerprint: "b1c7" });
+    await expect
+      .poll(() => host.calls.find(({ name }) => name === "dock_write")?.request)
+      .toMatchObject({ server: "weekly-report", client: "cursor", scope: "user", remove: false, fingerprint: "b1c7" });
     await expect.poll(() => host.calls.some(({ name }) => name === "dock_test")).toBe(true);
     await expect.element(page.getByRole("button", { name: "Undo" })).toBeVisible();
     await expect.element(page.getByText("works", { exact: true }).first()).toBeVisible();
@@ -89,7 +91,9 @@ describe("writing", () => {
   test("a scope asks for its own change", async () => {
     const { host } = await open("cursor");
     await userEvent.click(page.getByRole("radio", { name: "For this project" }));
-    await expect.poll(() => host.calls.filter(({ name }) => name === "dock_plan").at(-1)?.request).toMatchObject({ client: "cursor", scope: "project" });
+    await expect
+      .poll(() => host.calls.filter(({ name }) => name === "dock_plan").at(-1)?.request)
+      .toMatchObject({ client: "cursor", scope: "project" });
   });
 
   test("in step: nothing to change, and it can be taken out", async () => {
@@ -121,6 +125,23 @@ describe("writing", () => {
     expect(lines[0]).toMatch(/^31-removed/);
     expect(lines[1]).toMatch(/^31\+added/);
   });
+});
+
+test("a client without a file of ours is set up by hand: what to copy, nothing to write", async () => {
+  const { host } = await renderApp({ at: "/project/weekly-report/dock?client=jetbrains" });
+  await expect.element(page.getByText("JetBrains AI is set up in its own settings.", { exact: false })).toBeVisible();
+  expect(document.querySelectorAll(".dk-code")).toHaveLength(1);
+  expect(host.calls.some(({ name }) => name === "dock_plan")).toBe(false);
+});
+
+test("who asks and what is lost are said in words", async () => {
+  await open("cursor");
+  await expect.element(page.getByText("Asks you in its own window.")).toBeVisible();
+  await expect.element(page.getByText("in Cursor, else here")).toBeVisible();
+  await expect.element(page.getByText("the tool is left out", { exact: false })).toBeVisible();
+  await expect.element(page.getByText("A copy is kept beside it")).toBeVisible();
+  await userEvent.click(page.getByRole("button", { name: /Codex/ }));
+  await expect.element(page.getByText("here", { exact: true })).toBeVisible();
 });
 
 describe("test", () => {
@@ -204,9 +225,19 @@ test("a project of two kinds has a switch for the server", async () => {
 });
 
 test("colours of snippets never change the text", () => {
-  const texts = ['{"a": "b: \\" c", // note\n "n": -1.5e3, "t": true}', "[mcp_servers.x]\ncommand = \"/usr/bin/y\" # ours\nn = 30\n", "plain"];
-  for (const text of texts) for (const language of ["json", "jsonc", "toml", "plain"] as const) expect(paint(text, language).map((piece) => piece.text).join("")).toBe(text);
-  expect(paint('{"a": "b"}', "json").filter((piece) => piece.colour !== "plain").map((piece) => [piece.text, piece.colour])).toEqual([
+  const texts = ['{"a": "b: \\" c", // note\n "n": -1.5e3, "t": true}', '[mcp_servers.x]\ncommand = "/usr/bin/y" # ours\nn = 30\n', "plain"];
+  for (const text of texts)
+    for (const language of ["json", "jsonc", "toml", "plain"] as const)
+      expect(
+        paint(text, language)
+          .map((piece) => piece.text)
+          .join(""),
+      ).toBe(text);
+  expect(
+    paint('{"a": "b"}', "json")
+      .filter((piece) => piece.colour !== "plain")
+      .map((piece) => [piece.text, piece.colour]),
+  ).toEqual([
     ['"a"', "key"],
     ['"b"', "str"],
   ]);

@@ -24,8 +24,8 @@ function paintWith(text: string, tokens: RegExp, colourOf: (match: RegExpExecArr
   return out;
 }
 
-export function paint(text: string, language: "json" | "toml" | "jsonc" | "plain"): Painted[] {
-  if (language === "plain") return [{ text, colour: "plain" }];
+export function paint(text: string, language: string): Painted[] {
+  if (!["json", "jsonc", "toml"].includes(language)) return [{ text, colour: "plain" }];
   if (language === "toml")
     return paintWith(text, TOML_TOKENS, (match) => (match[1] ? "com" : match[2] ? "str" : match[3] ? "key" : match[4] ? "lit" : "num"));
   return paintWith(text, JSON_TOKENS, (match) => (match[1] ? (match[2] === undefined ? "str" : "key") : match[3] ? "com" : match[4] ? "lit" : "num"));

@@ -27,6 +27,9 @@ test("the sample is made; the view stays, step 3 wakes, clients lead to the Dock
   const { host } = await open();
   await userEvent.click(page.getByRole("button", { name: "Make the sample and run it" }));
   await expect.poll(() => host.calls.some(({ name }) => name === "project_add_sample")).toBe(true);
+  // It has to be told something before it can run: the run form asks.
+  await expect.element(page.getByRole("dialog", { name: /Run Weekly page/ })).toBeVisible();
+  await userEvent.keyboard("{Escape}");
   await expect.element(page.getByRole("link", { name: /Cursor/ })).toHaveAttribute("href", expect.stringContaining("/dock?client=cursor"));
   await expect.element(page.getByText("Go to Home")).toBeVisible();
   expect(location.hash).toBe("#/first");

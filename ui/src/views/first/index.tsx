@@ -5,6 +5,7 @@ import type { ApiError, Home, RunRow } from "../../api/contract";
 import { useData } from "../../api/queries";
 import { useNow } from "../../app/clock";
 import { useAddProject } from "../../app/DropOverlay";
+import { openRunForm } from "../../app/overlays";
 import { Link, navigate, projectAddress, runAddress } from "../../app/router";
 import { useSettings } from "../../app/settings";
 import { useTitle } from "../../app/title";
@@ -53,8 +54,9 @@ function useSample() {
       const entrypoint = overview.entrypoints.find((row) => !row.error);
       if (!entrypoint) return;
       const { input, faults } = readDraft(entrypoint.params, toDraft(entrypoint.params, undefined));
-      // A sample that needs input is not started blindly; its overview is one click away.
       if (Object.keys(faults).length === 0) await host.call("start_run", { project, entrypoint: entrypoint.id, input });
+      // What it has to be told is asked in the same form as ever after.
+      else openRunForm({ project, entrypoint: entrypoint.id });
     } catch (thrown) {
       setError(toApiError(thrown));
     } finally {
@@ -75,7 +77,9 @@ function RunLine({ run }: { run: RunRow }) {
       <span className="fs-life">
         <Lifeline stages={run.stages} status={run.status} now={now} />
       </span>
-      <span className="k-num k-sm k-mid fs-took">{ended ? format.duration(run.durationMs ?? 0) : format.clock(now - (run.startedAt ?? run.createdAt))}</span>
+      <span className="k-num k-sm k-mid fs-took">
+        {ended ? format.duration(run.durationMs ?? 0) : format.clock(now - (run.startedAt ?? run.createdAt))}
+      </span>
     </Link>
   );
 }
@@ -201,7 +205,12 @@ export default function First() {
           <p className="fs-lead k-mid">{t("first.lead")}</p>
         </div>
         <ol className="fs-steps">
-          <Step number={1} state={has ? "done" : "now"} title={t("first.addTitle")} text={has ? t("first.added", { name: revealText(newest.title) }) : t("first.addText")}>
+          <Step
+            number={1}
+            state={has ? "done" : "now"}
+            title={t("first.addTitle")}
+            text={has ? t("first.added", { name: revealText(newest.title) }) : t("first.addText")}
+          >
             <div className="fs-drop">
               <Icon of={FolderOpen} size={28} />
               <div className="k-col k-grow">
@@ -230,13 +239,21 @@ export default function First() {
             number={3}
             state={connected ? "done" : has ? "now" : "later"}
             title={t("first.connectTitle")}
-            text={here.length > 0 ? t("first.connectFound", { names: here.map((client) => revealText(client.name)).join(t("first.join")) }) : t("first.connectText")}
+            text={
+              here.length > 0
+                ? t("first.connectFound", { names: here.map((client) => revealText(client.name)).join(t("first.join")) })
+                : t("first.connectText")
+            }
           >
             <div className="k-r k-wrap fs-gap">
               {has ? (
                 <>
                   {here.slice(0, 6).map((client) => (
-                    <Link key={client.id} to={`${projectAddress(newest.key, "dock")}?client=${encodeURIComponent(client.id)}`} className="k-chip fs-client">
+                    <Link
+                      key={client.id}
+                      to={`${projectAddress(newest.key, "dock")}?client=${encodeURIComponent(client.id)}`}
+                      className="k-chip fs-client"
+                    >
                       <Tile letters={client.tile} />
                       {revealText(client.name)}
                     </Link>

@@ -216,7 +216,9 @@ export function Entrypoints({ project, folder, entrypoints }: { project: string;
   const rows = inOrder(entrypoints);
   const good = rows.filter((row) => !row.error);
   const drafts = good.filter((row) => row.draft).length;
-  const said = [t("project.offered", { count: good.length - drafts }), drafts > 0 && t("project.drafts", { count: drafts })].filter(Boolean).join(t("kit.lifeJoin"));
+  const said = [t("project.offered", { count: good.length - drafts }), drafts > 0 && t("project.drafts", { count: drafts })]
+    .filter(Boolean)
+    .join(t("kit.lifeJoin"));
   return (
     <section aria-labelledby="pj-entrypoints">
       <div className="k-section-head">

@@ -102,7 +102,14 @@ export function Overview({ overview, checkedAt, checking, onCheck }: OverviewPro
           <LatestRuns project={key} runs={overview.recent} />
         </div>
         <div className="pj-aside">
-          <Health project={key} findings={overview.findings} warnings={overview.warnings} checkedAt={checkedAt} checking={checking} onCheck={onCheck} />
+          <Health
+            project={key}
+            findings={overview.findings}
+            warnings={overview.warnings}
+            checkedAt={checkedAt}
+            checking={checking}
+            onCheck={onCheck}
+          />
           <DockSummary project={key} clients={overview.clients} />
           <Relations project={key} title={overview.project.title} relations={overview.relations} />
         </div>

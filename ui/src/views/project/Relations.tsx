@@ -19,7 +19,13 @@ function Row({ project, relation }: { project: string; relation: RelationRow }) 
   const unrelate = useAct("unrelate");
   const both = relation.here && relation.there;
   const name = revealText(relation.otherTitle ?? relation.path ?? relation.other ?? t("project.notRegistered"));
-  const state = both ? t("project.bothSides") : relation.here ? t("project.waitsForOther") : relation.there ? t("project.waitsForThis") : t("project.noSide");
+  const state = both
+    ? t("project.bothSides")
+    : relation.here
+      ? t("project.waitsForOther")
+      : relation.there
+        ? t("project.waitsForThis")
+        : t("project.noSide");
   const fail = (error: { message: string }) => toast(error.message, { kind: "error" });
   return (
     <li className="pj-relation">
@@ -44,12 +50,20 @@ function Row({ project, relation }: { project: string; relation: RelationRow }) 
         </span>
       )}
       {!both && !relation.here && relation.other && (
-        <Button size="small" disabled={relate.isPending} onClick={() => relate.mutate({ project, alias: relation.alias, other: relation.other! }, { onError: fail })}>
+        <Button
+          size="small"
+          disabled={relate.isPending}
+          onClick={() => relate.mutate({ project, alias: relation.alias, other: relation.other! }, { onError: fail })}
+        >
           {t("project.confirmHere")}
         </Button>
       )}
       {!both && relation.here && relation.other && (
-        <Button size="small" disabled={relate.isPending} onClick={() => relate.mutate({ project: relation.other!, alias: relation.alias, other: project }, { onError: fail })}>
+        <Button
+          size="small"
+          disabled={relate.isPending}
+          onClick={() => relate.mutate({ project: relation.other!, alias: relation.alias, other: project }, { onError: fail })}
+        >
           {t("project.confirmThere")}
         </Button>
       )}
@@ -94,7 +108,14 @@ function RelateForm({ project, relations, onDone }: { project: string; relations
         onChange={(next) => {
           setOther(next);
           const title = others.find((one) => one.key === next)?.title ?? "";
-          if (alias === "") setAlias(title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "").slice(0, 32));
+          if (alias === "")
+            setAlias(
+              title
+                .toLowerCase()
+                .replaceAll(/[^a-z0-9]+/g, "-")
+                .replaceAll(/^-|-$/g, "")
+                .slice(0, 32),
+            );
         }}
       />
       <span className="k-col pj-alias">

@@ -6,21 +6,7 @@ import type { ProjectRow, ProjectSettings } from "../../api/contract";
 import { useAct, useData } from "../../api/queries";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import {
-  BoneRows,
-  Button,
-  Empty,
-  ErrorState,
-  Glyph,
-  NumberField,
-  Reveal,
-  revealText,
-  SelectField,
-  Switch,
-  Tag,
-  toast,
-  TokenField,
-} from "../../kit";
+import { BoneRows, Button, Empty, ErrorState, Glyph, NumberField, Reveal, revealText, SelectField, Switch, Tag, toast, TokenField } from "../../kit";
 import { RemoveProject } from "./RemoveProject";
 
 interface SettingsTabProps {
@@ -58,7 +44,12 @@ export function SettingsTab({ project }: SettingsTabProps) {
   const act = useAct("set_project_settings");
   const [limits, setLimits] = useState<Partial<Record<RetentionKey, string>>>({});
 
-  if (settings.error && !settings.data) return <div className="pj-scroll"><ErrorState error={settings.error} onRetry={() => void settings.refetch()} /></div>;
+  if (settings.error && !settings.data)
+    return (
+      <div className="pj-scroll">
+        <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />
+      </div>
+    );
   if (!settings.data)
     return (
       <div className="pj-scroll">
@@ -174,7 +165,11 @@ export function SettingsTab({ project }: SettingsTabProps) {
                 value={data.provider ?? ""}
                 options={[
                   { value: "", label: t("project.providerDefault", { name: providers.find((one) => one.isDefault)?.name ?? t("project.none") }) },
-                  ...providers.map((one) => ({ value: one.name, label: one.name, description: one.installed ? one.detail : t("project.notInstalled") })),
+                  ...providers.map((one) => ({
+                    value: one.name,
+                    label: one.name,
+                    description: one.installed ? one.detail : t("project.notInstalled"),
+                  })),
                   ...(data.provider && !providers.some((one) => one.name === data.provider) ? [{ value: data.provider, label: data.provider }] : []),
                 ]}
                 onChange={(value) => change({ provider: value ? value : null })}
@@ -211,7 +206,12 @@ export function SettingsTab({ project }: SettingsTabProps) {
           </div>
           <div className="k-panel k-rows">
             <Setting id="pj-notes" title={t("project.notificationsOn")} hint={t("project.notificationsHint")}>
-              <Switch labelledBy="pj-notes" describedBy="pj-notes-hint" checked={data.notifications} onChange={(notifications) => change({ notifications })} />
+              <Switch
+                labelledBy="pj-notes"
+                describedBy="pj-notes-hint"
+                checked={data.notifications}
+                onChange={(notifications) => change({ notifications })}
+              />
             </Setting>
           </div>
         </section>

@@ -26,7 +26,9 @@ describe("bars", () => {
 
 test("types in a few letters", () => {
   expect(paramType({ name: "a", type: "string", options: [{ value: "team" }, { value: "board" }] }, words)).toBe("team | board");
-  expect(paramType({ name: "a", type: "select", options: Array.from({ length: 9 }, (_, index) => ({ value: `option ${index}` })) }, words)).toBe("9 choices");
+  expect(paramType({ name: "a", type: "select", options: Array.from({ length: 9 }, (_, index) => ({ value: `option ${index}` })) }, words)).toBe(
+    "9 choices",
+  );
   expect(paramType({ name: "a", type: "file", multiple: true }, words)).toBe("files");
   expect(paramType({ name: "a", type: "string", multiple: true }, words)).toBe("text, many");
   expect(paramType({ name: "a", type: "string", format: "date" }, words)).toBe("date");

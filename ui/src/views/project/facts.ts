@@ -47,7 +47,10 @@ export function barsOf(recent: EntrypointRow["recent"]): Bar[] {
 }
 
 /** A parameter's type in a few letters: `date`, `team | board`, `files`, `text, many`. The words are given. */
-export function paramType(param: Param, words: { many: string; files: string; file: string; text: string; choice: (count: number) => string }): string {
+export function paramType(
+  param: Param,
+  words: { many: string; files: string; file: string; text: string; choice: (count: number) => string },
+): string {
   const options = param.options ?? [];
   if (options.length > 0) {
     const joined = options.map((option) => String(option.value)).join(" | ");

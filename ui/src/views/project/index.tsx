@@ -63,9 +63,22 @@ export default function Project() {
   const [more, setMore] = useState<HTMLButtonElement | null>(null);
 
   const go = (next: string) => navigate(next === first ? projectAddress(key) : projectAddress(key, next), { replace: true });
-  useActions(
-    names.map((name, index) => ({ id: `project.tab.${name}`, title: name === "board" ? t("board.goTo") : t(`project.go_${name}`), group: "view" as const, keys: String(index + 1), run: () => go(name) })),
-  );
+  const reveal = () =>
+    void host.reveal(overview.data?.project.path ?? "").catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }));
+  const check = () => void overview.refetch();
+  const missing = overview.data?.project.missing ? t("project.missingShort") : undefined;
+  useActions([
+    { id: "project.check", title: t("project.checkAgain"), group: "view", run: check },
+    { id: "project.reveal", title: t("project.showFolder"), group: "view", off: missing, run: reveal },
+    { id: "project.copyPath", title: t("project.copyPath"), group: "view", run: () => copy(overview.data?.project.path ?? "") },
+    ...names.map((name, index) => ({
+      id: `project.tab.${name}`,
+      title: name === "board" ? t("board.goTo") : t(`project.go_${name}`),
+      group: "view" as const,
+      keys: String(index + 1),
+      run: () => go(name),
+    })),
+  ]);
 
   if (overview.error && !overview.data) {
     return (
@@ -83,8 +96,6 @@ export default function Project() {
   const { project } = data;
   const runnable = data.entrypoints.filter((row) => !row.error);
   const connected = data.clients.filter((client) => client.state === "in_step" || client.state === "differs").length;
-  const reveal = () => void host.reveal(project.path).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }));
-  const check = () => void overview.refetch();
 
   return (
     <>
@@ -104,25 +115,25 @@ export default function Project() {
         }
       >
         <span className="k-r pj-actions">
-        <span ref={setBarSlot} className="pj-slot" />
-        <Button
-          icon={Play}
-          keys="R"
-          offBecause={project.missing ? t("project.missingShort") : runnable.length === 0 ? t("project.nothingToRun") : undefined}
-          onClick={() => openRunForm({ project: key, entrypoint: runnable.length === 1 ? runnable[0]!.id : undefined })}
-        >
-          {t("project.run")}
-        </Button>
-        <Menu
-          trigger={<IconButton ref={setMore} icon={Ellipsis} label={t("kit.more")} bordered />}
-          items={[
-            { label: t("project.copyPath"), icon: ClipboardCopy, onSelect: () => copy(project.path) },
-            { label: t("project.showFolder"), icon: FolderOpen, off: project.missing, onSelect: reveal },
-            { label: t("project.checkAgain"), icon: RotateCw, onSelect: check },
-            "line",
-            { label: t("project.removeMenu"), icon: Trash2, danger: true, onSelect: () => setRemoving(true) },
-          ]}
-        />
+          <span ref={setBarSlot} className="pj-slot" />
+          <Button
+            icon={Play}
+            keys="R"
+            offBecause={project.missing ? t("project.missingShort") : runnable.length === 0 ? t("project.nothingToRun") : undefined}
+            onClick={() => openRunForm({ project: key, entrypoint: runnable.length === 1 ? runnable[0]!.id : undefined })}
+          >
+            {t("project.run")}
+          </Button>
+          <Menu
+            trigger={<IconButton ref={setMore} icon={Ellipsis} label={t("kit.more")} bordered />}
+            items={[
+              { label: t("project.copyPath"), icon: ClipboardCopy, onSelect: () => copy(project.path) },
+              { label: t("project.showFolder"), icon: FolderOpen, off: project.missing, onSelect: reveal },
+              { label: t("project.checkAgain"), icon: RotateCw, onSelect: check },
+              "line",
+              { label: t("project.removeMenu"), icon: Trash2, danger: true, onSelect: () => setRemoving(true) },
+            ]}
+          />
         </span>
         <RemoveProject project={project} open={removing} onOpenChange={setRemoving} anchor={more} />
       </Bar>

@@ -68,7 +68,9 @@ describe("entrypoints", () => {
 describe("health", () => {
   test("a finding goes only when the new check says so", async () => {
     let left = true;
-    const host = withAnswer("mend_finding", (answer: { findings: unknown[] }) => (left ? { findings: [{ id: "env-missing", severity: "error", title: "SHOP_TOKEN is not set", mend: { label: "Add it to .env" } }] } : answer));
+    const host = withAnswer("mend_finding", (answer: { findings: unknown[] }) =>
+      left ? { findings: [{ id: "env-missing", severity: "error", title: "SHOP_TOKEN is not set", mend: { label: "Add it to .env" } }] } : answer,
+    );
     await open({ at: "/project/price-watch", host });
     await userEvent.click(page.getByRole("button", { name: "Add it to .env" }));
     await expect.element(page.getByText("Still so after a new check").first()).toBeVisible();
@@ -103,9 +105,13 @@ describe("relations", () => {
     await expect.element(page.getByText("both sides")).toBeVisible();
     await expect.element(page.getByText("waits for the other side")).toBeVisible();
     await userEvent.click(page.getByRole("button", { name: "Confirm there" }));
-    await expect.poll(() => host.calls.find(({ name }) => name === "relate")?.request).toEqual({ project: "release-notes", alias: "notes", other: "weekly-report" });
+    await expect
+      .poll(() => host.calls.find(({ name }) => name === "relate")?.request)
+      .toEqual({ project: "release-notes", alias: "notes", other: "weekly-report" });
     await userEvent.click(page.getByRole("button", { name: "Confirm here" }));
-    await expect.poll(() => host.calls.filter(({ name }) => name === "relate")[1]?.request).toEqual({ project: "weekly-report", alias: "books", other: "invoice-intake" });
+    await expect
+      .poll(() => host.calls.filter(({ name }) => name === "relate")[1]?.request)
+      .toEqual({ project: "weekly-report", alias: "books", other: "invoice-intake" });
     await userEvent.click(page.getByRole("button", { name: "End the relation style" }));
     await expect.element(page.getByRole("button", { name: "Keep", exact: true })).toHaveFocus();
     await userEvent.click(page.getByRole("button", { name: "End relation", exact: true }));
@@ -120,13 +126,17 @@ describe("settings", () => {
     await expect.element(page.getByText("not set", { exact: true })).toBeVisible();
     await userEvent.click(page.getByRole("textbox", { name: "Commands that run without asking" }));
     await userEvent.keyboard("git status*{Enter}");
-    await expect.poll(() => host.calls.find(({ name }) => name === "set_project_settings")?.request).toEqual({ project: "weekly-report", allowExec: ["gh pr list *", "git status*"] });
+    await expect
+      .poll(() => host.calls.find(({ name }) => name === "set_project_settings")?.request)
+      .toEqual({ project: "weekly-report", allowExec: ["gh pr list *", "git status*"] });
     await page.getByRole("spinbutton", { name: "Keep at most" }).fill("x");
     await userEvent.keyboard("{Tab}");
     expect(host.calls.filter(({ name }) => name === "set_project_settings")).toHaveLength(1);
     await page.getByRole("spinbutton", { name: "Keep at most" }).fill("500");
     await userEvent.keyboard("{Tab}");
-    await expect.poll(() => host.calls.filter(({ name }) => name === "set_project_settings")[1]?.request).toEqual({ project: "weekly-report", retention: { days: 90, runs: 500 } });
+    await expect
+      .poll(() => host.calls.filter(({ name }) => name === "set_project_settings")[1]?.request)
+      .toEqual({ project: "weekly-report", retention: { days: 90, runs: 500 } });
   });
 
   test("removing asks first, keeps the runs, and only purges when told", async () => {
@@ -178,7 +188,12 @@ test("names from a project are text", async () => {
     warnings: [evil],
     findings: [{ id: "a", severity: "error", title: evil, detail: evil, mend: { label: evil } }],
     relations: [{ alias: evil, other: "x", otherTitle: evil, here: true, there: false }],
-    entrypoints: answer.entrypoints.map((row) => ({ ...row, title: evil, description: evil, ...(row.error ? { error: { message: evil, file: evil } } : {}) })),
+    entrypoints: answer.entrypoints.map((row) => ({
+      ...row,
+      title: evil,
+      description: evil,
+      ...(row.error ? { error: { message: evil, file: evil } } : {}),
+    })),
     clients: answer.clients.map((client) => ({ ...client, name: evil, state: "differs" as const })),
   }));
   await open({ host });

@@ -3,6 +3,7 @@ import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useStat
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
 import { address, navigate, useAddress } from "../../app/router";
+import { useTitle } from "../../app/title";
 import { useI18n } from "../../i18n";
 import { Tabs } from "../../kit/Tabs";
 import { Kbd } from "../../kit/Kbd";
@@ -66,6 +67,7 @@ function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPa
   const detail = useData("run", { run });
   const nodes = useData("run_nodes", { run });
   const asked = isTab(segments[2]) ? segments[2] : undefined;
+  useTitle(detail.data?.run.entrypointTitle ?? run);
   const heading = useRef<HTMLHeadingElement>(null);
 
   // The tab a run opens at is decided once, when it is known; later changes of its state don't move anybody.

@@ -208,6 +208,23 @@ describe("output", () => {
     await page.getByRole("treeitem").filter({ hasText: "reviewer" }).click();
     await expect.poll(() => params().get("value")).toBe("output.totals.reviewer");
   });
+  test("of an output too large to send, the beginning is a tree and what is chosen comes whole", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-e1ka"];
+    if (!scene) throw new Error("no scene");
+    const text = JSON.stringify(scene.output);
+    scene.beginning = text.slice(0, text.indexOf("Growth"));
+    scene.detail.outputBytes = 12_000_000;
+    await renderApp({ at: "/run/20261130-e1ka/output", host });
+    await expect.element(page.getByText(/Only the beginning of this output is shown; it is 12 MB/)).toBeVisible();
+    await page.getByRole("treeitem", { name: /^highlights/ }).click();
+    await expect.poll(() => document.querySelectorAll(".ou-side tbody tr").length).toBe(6);
+    expect(calls(host, "run_output").some((request) => request.path === "/highlights")).toBe(true);
+  });
+  test("the window is called after the run", async () => {
+    const { host } = await open("20261130-e1ka");
+    await expect.poll(() => host.title).toContain("Weekly page");
+  });
   test("a failure shows code, message, the last error lines, and leads into the log", async () => {
     await open("20261130-zz1c");
     await expect.element(page.getByRole("region", { name: "What went wrong" })).toHaveTextContent("step_failed");

@@ -238,7 +238,10 @@ function useFileCheck(project: string, entrypoint: string, form: ParamForm): voi
       host.call("check_input", { project, entrypoint, input: latest.current.input }).then(
         ({ faults }) => {
           if (over) return;
-          const mine = faults.filter(({ path, message }) => message && names.split("\n").some((name) => path === name || path.startsWith(`${name}[`) || path.startsWith(`/${name}`)));
+          const mine = faults.filter(
+            ({ path, message }) =>
+              message && names.split("\n").some((name) => path === name || path.startsWith(`${name}[`) || path.startsWith(`/${name}`)),
+          );
           if (mine.length > 0) latest.current.refuse(mine, { focus: false });
         },
         // Run says it then.

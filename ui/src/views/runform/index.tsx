@@ -90,7 +90,11 @@ export default function RunForm({ open, request, onClose }: RunFormProps) {
                 id="rf-project-field"
                 labelledBy="rf-project rf-project-field"
                 value={projectKey}
-                options={(projects.data ?? []).map((one) => ({ value: one.key, label: one.title, description: one.missing ? t("runform.folderMissing") : one.path }))}
+                options={(projects.data ?? []).map((one) => ({
+                  value: one.key,
+                  label: one.title,
+                  description: one.missing ? t("runform.folderMissing") : one.path,
+                }))}
                 onChange={(next) => {
                   setProject(next);
                   setEntrypoint(undefined);

@@ -30,10 +30,12 @@ function option(field: Param, value: JsonValue): Piece[][] {
 export function commandPieces(project: string, entrypoint: string, fields: readonly Param[], input: Record<string, JsonValue>): Piece[] {
   const given = fields.filter((field) => Object.hasOwn(input, field.name));
   const options = given.filter((field) => field.type !== "positional").flatMap((field) => option(field, input[field.name]));
-  const bare = given.filter((field) => field.type === "positional").flatMap((field) => {
-    const value = input[field.name];
-    return (Array.isArray(value) ? (value as JsonValue[]) : [value]).map(plain);
-  });
+  const bare = given
+    .filter((field) => field.type === "positional")
+    .flatMap((field) => {
+      const value = input[field.name];
+      return (Array.isArray(value) ? (value as JsonValue[]) : [value]).map(plain);
+    });
   const words: Piece[][] = [...options];
   if (bare.some((text) => text.startsWith("-"))) words.push([{ text: "--", value: false }]);
   for (const text of bare) words.push([{ text: shellWord(text), value: true }]);

@@ -8,7 +8,10 @@ import { openRunForm } from "../../app/overlays";
 const sheet = () => page.getByRole("dialog", { name: /Run|运行/ });
 const run = () => sheet().getByRole("button", { name: /^Run/ });
 
-async function open(options: Parameters<typeof renderApp>[0] = {}, request = { project: "weekly-report", entrypoint: "weekly-page" } as Parameters<typeof openRunForm>[0]) {
+async function open(
+  options: Parameters<typeof renderApp>[0] = {},
+  request = { project: "weekly-report", entrypoint: "weekly-page" } as Parameters<typeof openRunForm>[0],
+) {
   const rendered = await renderApp({ at: "/project/weekly-report", ...options });
   await expect.element(page.getByRole("tab", { name: /Overview|概览/ })).toBeVisible();
   openRunForm(request);
@@ -21,11 +24,13 @@ describe("running", () => {
     const { host } = await open();
     await expect.element(page.getByLabelText("Week", { exact: true })).toHaveFocus();
     await userEvent.keyboard("2026-11-25{Control>}{Enter}{/Control}");
-    await expect.poll(() => host.calls.find(({ name }) => name === "start_run")?.request).toMatchObject({
-      project: "weekly-report",
-      entrypoint: "weekly-page",
-      input: { week: "2026-11-25", tone: "plain", sources: ["mail", "tracker"], length: 400, pictures: true, extra: {} },
-    });
+    await expect
+      .poll(() => host.calls.find(({ name }) => name === "start_run")?.request)
+      .toMatchObject({
+        project: "weekly-report",
+        entrypoint: "weekly-page",
+        input: { week: "2026-11-25", tone: "plain", sources: ["mail", "tracker"], length: 400, pictures: true, extra: {} },
+      });
     await expect.poll(() => location.hash).toMatch(/^#\/run\//);
     await expect.element(sheet()).not.toBeInTheDocument();
   });
@@ -44,7 +49,9 @@ describe("running", () => {
     await page.getByLabelText("Week", { exact: true }).fill("2026-11-25");
     const call = host.call.bind(host);
     host.call = ((name: string, request: never) =>
-      name === "check_input" ? Promise.resolve({ faults: [{ path: "attachments[1]", message: "212 MB, at most 50 MB" }] }) : call(name as never, request)) as typeof host.call;
+      name === "check_input"
+        ? Promise.resolve({ faults: [{ path: "attachments[1]", message: "212 MB, at most 50 MB" }] })
+        : call(name as never, request)) as typeof host.call;
     await userEvent.click(sheet().getByRole("button", { name: /Attachments/ }));
     await expect.element(page.getByText("212 MB, at most 50 MB")).toBeVisible();
     await userEvent.click(run());

@@ -205,6 +205,7 @@ export default function Runs() {
   })();
   const oldest = rows.at(-1);
   const shown = list.total ?? rows.length;
+  const oldestDay = (at: number) => (at >= today ? t("common.today") : at > today - 6 * 86_400_000 ? format.weekday(at) : format.longDate(at));
   // How old the oldest is, is known only when all of them are here.
   const footer = list.isLoading
     ? t("runs.opening")
@@ -215,7 +216,7 @@ export default function Runs() {
         : t("runs.footer", {
             count: shown,
             n: shown,
-            day: `${oldest.createdAt > today - 6 * 86_400_000 ? format.weekday(oldest.createdAt) : format.longDate(oldest.createdAt)} ${format.time(oldest.createdAt)}`,
+            day: `${oldestDay(oldest.createdAt)} ${format.time(oldest.createdAt)}`,
           });
   const none = !list.isLoading && !list.error && rows.length === 0 && !list.hasMore;
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { expectAccessible } from "../../../tests/axe";
 import { expectGoodLayout, settle } from "../../../tests/layout";
@@ -194,6 +194,32 @@ describe("selection", () => {
     await expect.element(page.getByText("1 selected")).toBeVisible();
     await expect.poll(() => document.querySelector(`[data-run="${run}"]`)?.getAttribute("aria-selected")).toBe("true");
   });
+});
+
+test("dragging over the bars sets the time, in either direction", async () => {
+  await open();
+  const bars = await vi.waitUntil(() =>
+    document.querySelectorAll(".runs-bars i").length > 10 ? (document.querySelector(".runs-bars") as HTMLElement) : null,
+  );
+  const { left, width, top } = bars.getBoundingClientRect();
+  const at = (share: number): PointerEventInit => ({ bubbles: true, pointerId: 1, button: 0, clientX: left + width * share, clientY: top + 5 });
+  bars.dispatchEvent(new PointerEvent("pointerdown", at(0.5)));
+  await settle();
+  bars.dispatchEvent(new PointerEvent("pointermove", at(0.25)));
+  await settle();
+  bars.dispatchEvent(new PointerEvent("pointerup", at(0.25)));
+  await expect.poll(() => params().get("before")).toMatch(/^\d{4}-\d\d-\d\d$/);
+  expect((params().get("after") ?? "") < (params().get("before") ?? "")).toBe(true);
+  await expect.element(page.getByRole("button", { name: "Remove the condition Time" })).toBeVisible();
+});
+
+test("a day is typed into the time condition", async () => {
+  await open();
+  await page.getByRole("button", { name: "Time", exact: true }).click();
+  await page.getByRole("textbox", { name: "From" }).fill("2026-11-2");
+  await page.getByRole("textbox", { name: "From" }).fill("2026-11-20");
+  await expect.poll(() => params().get("after")).toBe("2026-11-20");
+  await expect.element(page.getByRole("textbox", { name: "From" })).toHaveFocus();
 });
 
 test("back returns to the row that was left", async () => {

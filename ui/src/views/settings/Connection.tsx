@@ -7,7 +7,13 @@ import { useI18n } from "../../i18n";
 import { Button, Confirm, ErrorState, Glyph, Reveal, revealText, SecretField, Segmented, TextField, toast, type GlyphName } from "../../kit";
 import { Section, Setting } from "./parts";
 
-const GLYPHS: Record<ConnectionStatus["state"], GlyphName> = { works: "success", locked: "notice", no_service: "notice", signed_out: "todo", failed: "failed" };
+const GLYPHS: Record<ConnectionStatus["state"], GlyphName> = {
+  works: "success",
+  locked: "notice",
+  no_service: "notice",
+  signed_out: "todo",
+  failed: "failed",
+};
 
 /** What is wrong with an address; undefined: nothing. */
 export function urlFault(text: string): "empty" | "form" | "scheme" | undefined {

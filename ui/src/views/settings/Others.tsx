@@ -19,7 +19,12 @@ export function NotificationsSection() {
     <Section id="notifications" title={t("settings.notifications")} hint={t("settings.notificationsHint")}>
       {KINDS.map((kind) => (
         <Setting key={kind} id={`st-note-${kind}`} title={t(`settings.note_${kind}`)} hint={t(`settings.note_${kind}Hint`)}>
-          <Switch labelledBy={`st-note-${kind}`} describedBy={`st-note-${kind}-hint`} checked={settings.notify[kind]} onChange={(on) => update({ notify: { ...settings.notify, [kind]: on } })} />
+          <Switch
+            labelledBy={`st-note-${kind}`}
+            describedBy={`st-note-${kind}-hint`}
+            checked={settings.notify[kind]}
+            onChange={(on) => update({ notify: { ...settings.notify, [kind]: on } })}
+          />
         </Setting>
       ))}
     </Section>
@@ -43,7 +48,8 @@ export function AgentsSection() {
               { value: "", label: t("settings.providerAuto") },
               ...providers.map((one) => ({ value: one.name, label: one.name, description: one.installed ? one.detail : t("settings.notInstalled") })),
             ]}
-            onChange={(provider) => update({ provider: provider ? provider : undefined })}
+            // Null takes the setting back; undefined would not cross the border.
+            onChange={(provider) => update({ provider: provider ? provider : (null as unknown as undefined) })}
           />
         </span>
       </Setting>

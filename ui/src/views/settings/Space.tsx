@@ -91,7 +91,9 @@ export function SpaceSection() {
       {data && (
         <div className="st-row st-row-tall" data-setting>
           <div className="k-r k-wrap">
-            <span className="k-med k-num">{limit === undefined ? format.bytes(data.bytes) : t("settings.usedOf", { used: format.bytes(data.bytes), all: format.bytes(limit) })}</span>
+            <span className="k-med k-num">
+              {limit === undefined ? format.bytes(data.bytes) : t("settings.usedOf", { used: format.bytes(data.bytes), all: format.bytes(limit) })}
+            </span>
             <span className="k-grow" />
             <span className="k-sub k-num st-legend">
               {top.map((row, index) => (
@@ -116,7 +118,13 @@ export function SpaceSection() {
             id="st-days-field"
             labelledBy="st-days st-days-field"
             value={days ?? 0}
-            options={[...choices.map((n) => ({ value: n, label: n % 365 === 0 ? t("settings.years", { count: n / 365 }) : t("settings.days", { count: n }) })), { value: 0, label: t("settings.forEver") }]}
+            options={[
+              ...choices.map((n) => ({
+                value: n,
+                label: n % 365 === 0 ? t("settings.years", { count: n / 365 }) : t("settings.days", { count: n }),
+              })),
+              { value: 0, label: t("settings.forEver") },
+            ]}
             onChange={(next) => update({ retention: { ...settings.retention, days: next === 0 ? undefined : next } })}
           />
         </span>

@@ -1,6 +1,7 @@
 // Settings: applied at once, there is no Save. The search box jumps to a setting and marks it.
 import { useEffect, useRef, useState } from "react";
 import { Bell, Bot, Database, Globe, Info, KeyRound, Keyboard, Layers, SlidersHorizontal, Wrench, type LucideIcon } from "lucide-react";
+import { useActions } from "../../app/actions";
 import { Bar } from "../../app/Bar";
 import { useAddress, useParam } from "../../app/router";
 import { useTitle } from "../../app/title";
@@ -55,6 +56,16 @@ export default function Settings() {
     scrollTo(scroller.current, scroller.current?.querySelector(`[data-section="${name}"]`), "start");
   };
 
+  useActions([
+    {
+      id: "settings.search",
+      title: t("settings.find"),
+      group: "view",
+      keys: "/",
+      run: () => document.querySelector<HTMLInputElement>(".st-find input")?.focus(),
+    },
+  ]);
+
   // A link to a section (palette) leads there once its content is drawn.
   const first = useRef(section);
   useEffect(() => {
@@ -65,7 +76,9 @@ export default function Settings() {
   useEffect(() => {
     const needle = find.trim().toLowerCase();
     const rows = [...(scroller.current?.querySelectorAll<HTMLElement>("[data-setting]") ?? [])];
-    const hits = rows.filter((row) => needle !== "" && `${row.textContent} ${row.closest("section")?.querySelector("h2")?.textContent}`.toLowerCase().includes(needle));
+    const hits = rows.filter(
+      (row) => needle !== "" && `${row.textContent} ${row.closest("section")?.querySelector("h2")?.textContent}`.toLowerCase().includes(needle),
+    );
     for (const row of rows) row.toggleAttribute("data-found", hits.includes(row));
     setFound(hits.length);
     scrollTo(scroller.current, hits[0], "center");
@@ -75,9 +88,7 @@ export default function Settings() {
   return (
     <>
       <Bar title={t("settings.title")}>
-        {find.trim() !== "" && (
-          <span className="k-sub k-num">{t("settings.found", { count: found })}</span>
-        )}
+        {find.trim() !== "" && <span className="k-sub k-num">{t("settings.found", { count: found })}</span>}
         <span className="st-find">
           <SearchField
             value={find}
@@ -102,7 +113,14 @@ export default function Settings() {
         </div>
         <nav ref={nav} className="st-nav" aria-label={t("settings.sections")} onKeyDown={onNavKey}>
           {SECTIONS.map((name) => (
-            <button key={name} type="button" data-roving className="st-link" aria-current={name === current ? "true" : undefined} onClick={() => go(name)}>
+            <button
+              key={name}
+              type="button"
+              data-roving
+              className="st-link"
+              aria-current={name === current ? "true" : undefined}
+              onClick={() => go(name)}
+            >
               <Icon of={ICONS[name]} size={16} />
               {t(`settings.${name}`)}
             </button>

@@ -12,7 +12,8 @@ async function open(options: Parameters<typeof renderApp>[0] = {}) {
   await expect.element(page.getByRole("heading", { name: /^(Settings|设置)$/ })).toBeVisible();
   return rendered;
 }
-const changes = (host: { calls: { name: string; request: unknown }[] }) => host.calls.filter(({ name }) => name === "set_settings").map(({ request }) => (request as { settings: unknown }).settings);
+const changes = (host: { calls: { name: string; request: unknown }[] }) =>
+  host.calls.filter(({ name }) => name === "set_settings").map(({ request }) => (request as { settings: unknown }).settings);
 
 describe("applied at once", () => {
   test("theme, text size, language", async () => {
@@ -81,7 +82,9 @@ describe("connection", () => {
     await page.getByLabelText("Server", { exact: true }).fill("https://flows.example.org");
     await page.getByLabelText("Admin key", { exact: true }).fill("k-123");
     await userEvent.click(page.getByRole("button", { name: "Sign in" }));
-    await expect.poll(() => host.calls.find(({ name }) => name === "connection_login")?.request).toEqual({ url: "https://flows.example.org", key: "k-123", store: "keyring" });
+    await expect
+      .poll(() => host.calls.find(({ name }) => name === "connection_login")?.request)
+      .toEqual({ url: "https://flows.example.org", key: "k-123", store: "keyring" });
     await expect.element(page.getByText("Signed in to flows.example.org").first()).toBeVisible();
     expect(document.body.innerHTML).not.toContain("k-123");
     expect(JSON.stringify(localStorage)).not.toContain("k-123");
@@ -100,7 +103,8 @@ describe("connection", () => {
     const host = createMockHost({ settings: { language: "en", theme: "light" } });
     const call = host.call.bind(host);
     const status: ConnectionStatus = { state, source, url: "https://x.example", message: "because <b>" };
-    host.call = ((name: string, request: never) => (name === "connection" ? Promise.resolve(status) : call(name as never, request))) as typeof host.call;
+    host.call = ((name: string, request: never) =>
+      name === "connection" ? Promise.resolve(status) : call(name as never, request)) as typeof host.call;
     await open({ host });
     await expect.element(page.getByText(words)).toBeVisible();
     await expect.element(page.getByText("because <b>", { exact: false })).toBeVisible();

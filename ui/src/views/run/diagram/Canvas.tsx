@@ -165,7 +165,7 @@ const BoxView = memo(function BoxView({ box, selected, plain, glyph, ms }: { box
     return <div data-box={box.key} className="dg-box dg-fold" style={style}><Glyph name="success" label="" size={glyph} /><span className="k-med k-trunc">{t("run.foldCompleted", { n: box.completed ?? 0 })}</span></div>;
   }
   return (
-    <div data-box={box.key} data-status={member.status} data-selected={selected || undefined} data-queued={member.status === "queued" || undefined} className="dg-box" style={style}>
+    <div data-box={box.key} data-status={member.status} data-selected={selected || undefined} data-queued={member.status === "queued" || member.status === "skipped" || undefined} className="dg-box" style={style}>
       <Glyph name={memberGlyph(member.status, member.node)} label="" size={glyph} />
       {!plain && (
         <span className="k-col k-grow">

@@ -28,7 +28,7 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
   const now = useNow(1000);
   const [step, setStep] = useParam("step");
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const [follow, setFollow] = useState(live);
+  const [follow, setFollow] = useState(live && step === null);
   const root = useRef<HTMLDivElement>(null);
   const width = useWidth(root);
   // Where the list would lie over the canvas it is closed until it is asked for.

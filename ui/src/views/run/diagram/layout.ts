@@ -99,11 +99,14 @@ export function zoomAt(view: View, factor: number, x: number, y: number): View {
   return { scale, x: x - (x - view.x) * ratio, y: y - (y - view.y) * ratio };
 }
 
-/** Shows everything, never larger than life. */
+/** Shows everything, never larger than life nor so small that nothing can be told apart. */
 export function fit(plan: { width: number; height: number }, width: number, height: number, life = 1): View {
-  const scale = Math.max(SCALES.least, Math.min(life, width / Math.max(1, plan.width), height / Math.max(1, plan.height)));
+  const scale = Math.max(SCALES.least, life / 4, Math.min(life, width / Math.max(1, plan.width), height / Math.max(1, plan.height)));
   return { scale, x: Math.max(0, (width - plan.width * scale) / 2), y: 0 };
 }
+
+/** Pixels at the foot of the canvas that its tools take. */
+const TOOLS = 44;
 
 /** Moves the view just enough that a box lies inside. */
 export function reveal(view: View, box: Box, width: number, height: number, room = 24): View {
@@ -113,7 +116,7 @@ export function reveal(view: View, box: Box, width: number, height: number, room
   let { x: dx, y: dy } = view;
   if (x < room) dx += room - x; else if (x + w > width - room) dx -= x + w - (width - room);
   const head = 52 * view.scale;
-  if (y < room + head) dy += room + head - y; else if (y + h > height - room) dy -= y + h - (height - room);
+  if (y < room + head) dy += room + head - y; else if (y + h > height - room - TOOLS) dy -= y + h - (height - room - TOOLS);
   return { ...view, x: dx, y: dy };
 }
 

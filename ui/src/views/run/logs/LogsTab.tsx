@@ -102,9 +102,10 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const streamPositions = ofStream?.positions;
   const flow = useMemo(() => {
     if (!isFlow) return undefined;
+    const bold = (title: string) => `\u001b[1m${showControls(plain(title).replaceAll("\u001b", ""))}\u001b[0m`;
     const words: FlowWords = {
-      phase: (title) => t("run.flowPhase", { title }), began: (kind, title) => t("run.flowBegan", { kind: t(`run.kind_${kind}`), title }),
-      ended: (kind, title, status, took, tries) => t(status === "success" ? "run.flowDone" : status === "failed" ? (tries === undefined ? "run.flowFailed" : "run.flowFailedTry") : "run.flowEnded", { kind: t(`run.kind_${kind}`), title, took: format.duration(took), n: tries ?? 1 }),
+      phase: (title) => t("run.flowPhase", { title: bold(title) }), began: (kind, title) => t("run.flowBegan", { kind: t(`run.kind_${kind}`), title: bold(title) }),
+      ended: (kind, title, status, took, tries) => t(status === "success" ? "run.flowDone" : status === "failed" ? (tries === undefined ? "run.flowFailed" : "run.flowFailedTry") : "run.flowEnded", { kind: t(`run.kind_${kind}`), title: bold(title), took: format.duration(took), n: tries ?? 1 }),
     };
     return flowEvents(nodes).map((event, index) => flowLine(event, index, words));
   }, [isFlow, nodes, t, format]);
@@ -209,7 +210,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
     const parts: string[] = [];
     let [from, size] = [0, 0];
     try {
-      if (flow) { parts.push(...flow.map((one) => one.text)); size = MOST_COPIED + 1; }
+      if (flow) { parts.push(...flow.map((one) => plain(one.text))); size = MOST_COPIED + 1; }
       while (size <= MOST_COPIED) {
         const page = await host.call("run_logs", { run, from, limit: 2_000, ...(filter ? { stream: filter } : {}) });
         for (const one of page.lines) { const said = entryLines(plain(one.text)).join("\n"); parts.push(said); size += said.length; }
@@ -266,12 +267,19 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const keyOf = (row: number) => { const one = rows.at(row); return one === undefined ? 0 : one.kind === "entry" || one.kind === "cut" ? one.position : one.kind === "head" ? one.phase.from : one.from; };
   const onScrolled = ({ user, up, atEnd, first, last }: { user: boolean; up: boolean; atEnd: boolean; first: number; last: number }) => {
     setView((old) => (old.first === first && old.last === last && old.atEnd === atEnd ? old : { first, last, atEnd }));
-    const [a, b] = [rows.at(first), rows.at(last)];
-    const from = a ? keyOf(first) : 0;
-    viewFirst.current = from;
+    viewFirst.current = rows.at(first) ? keyOf(first) : 0;
     if (flow) return;
-    if (shownOnly || streamPositions) for (let row = first; row <= last; row += 1) { const one = rows.at(row); if (one?.kind === "entry" && !ofStream?.lines.has(one.position)) pages.want(one.position, one.position + 1); }
-    else if (a && b) pages.want(from - 60, Math.max(keyOf(last), from) + 60);
+    // Only what is in sight, and a little around it, is asked for; between folded phases lie lines that aren't.
+    let [begin, stop] = [-1, -1];
+    const ask = () => { if (begin >= 0) pages.want(begin - 60, stop + 61); };
+    for (let row = first; row <= last; row += 1) {
+      const one = rows.at(row);
+      if (one?.kind !== "entry" || ofStream?.lines.has(one.position)) continue;
+      if (begin >= 0 && one.position <= stop + 60) { stop = one.position; continue; }
+      ask();
+      begin = stop = one.position;
+    }
+    ask();
     if (user && up && !atEnd && follow) { setFollow(false); setSeenEnd(end); }
     if (user && atEnd && !follow) setFollow(true);
     if (atEnd) setSeenEnd(end);
@@ -316,7 +324,8 @@ export function LogsTab({ detail, nodes }: TabProps) {
         <IconButton icon={Clock} label={t(sinceStart ? "run.timeClock" : "run.timeSince")} pressed={sinceStart} onClick={() => { setSinceStart(!sinceStart); remember("run.logs.sinceStart", !sinceStart); }} />
         <IconButton icon={Copy} label={t("run.copyLog")} onClick={() => void copyAll()} />
       </div>
-      {phase && (
+      <div className="lg-body">
+      {phase && rows.at(view.first)?.kind !== "head" && (
         <div className="lg-stick">
           <button type="button" className="lg-stick-phase" aria-expanded={!folded.has(phase.id)} onClick={() => toggle(phase.id)}><Icon of={folded.has(phase.id) ? ChevronRight : ChevronDown} size={13} /><span className="k-med">{showControls(phase.title) || t("run.emptyPhase")}</span></button>
           <span className="k-dim k-num">{[t("run.phaseWord"), t("run.phaseLines", { count: Math.min(phase.to, end) - phase.from }), phase.ms === undefined ? undefined : format.duration(phase.ms)].filter(Boolean).join(t("run.listJoin"))}</span>
@@ -324,7 +333,6 @@ export function LogsTab({ detail, nodes }: TabProps) {
           {above.length > 0 && <span className="k-dim k-trunc lg-above">{t("run.foldedAbove", { what: above.map((one) => t("run.foldedPhase", { title: one.title, count: one.to - one.from })).join(" · ") })}</span>}
         </div>
       )}
-      <div className="lg-body">
         {rows.count === 0 ? <div className="run-padded"><Empty inline title={t(shownOnly ? "run.noMatch" : "run.streamEmpty")} /></div> : (
           <LogList count={rows.count} meaning={meaning} rowHeight={rowHeight} heightOf={heightOf} measured={wrap} keyOf={keyOf} rowOfKey={(key) => rows.rowOf(key)} render={render} follow={follow} onScrolled={onScrolled} control={list} label={t("run.tab_logs")} />
         )}

@@ -57,7 +57,8 @@ function Preview({ run, name }: { run: string; name: string }) {
   const file = useData("run_file", { run, name });
   if (file.error) return <div className="ou-preview"><ErrorState error={file.error} onRetry={() => void file.refetch()} /></div>;
   if (!file.data) return <div className="ou-preview"><Bones lines={3} /></div>;
-  const { kind, text, base64, mime, truncated } = file.data;
+  const { kind, truncated } = file.data;
+  const [text, base64, mime] = [file.data.text ?? undefined, file.data.base64 ?? undefined, file.data.mime ?? undefined];
   const what = kindOfFile(name);
   const tableRows = what === "table" && text !== undefined && !truncated ? parseCsv(text, name.toLowerCase().endsWith(".tsv") ? "\t" : ",") : undefined;
   const json = what === "json" && text !== undefined && !truncated ? parsed(text) : undefined;

@@ -27,6 +27,12 @@ export function looksLikeMarkdown(text: string): boolean {
   return /^#{1,6} \S|^\s*[-*+] \S.*\n\s*[-*+] \S|^```|\*\*[^*\n]+\*\*|\[[^\]\n]+\]\(https?:/m.test(head);
 }
 
+/** A short list of plain values reads better without brackets. */
+function listCell(column: { key: string }, row: Record<string, unknown>) {
+  const value = row[column.key];
+  return Array.isArray(value) && value.length > 0 && value.length <= 30 && value.every((one) => one === null || typeof one !== "object") ? <span className="k-table-cell"><Reveal text={value.map(String).join(", ")} limit={400} /></span> : undefined;
+}
+
 /** Longest JSON text that is written out at once. */
 const MOST_JSON = 500_000;
 
@@ -51,7 +57,7 @@ export function ValueView({ path, value }: { path: string; value: unknown }) {
         {forms.length > 1 && <Segmented label={t("run.showAs")} value={form} onChange={(next) => setWanted(next === forms[0] ? null : next)} items={forms.map((one) => ({ value: one, label: <span className="ou-form"><Icon of={icons[one]} size={13} />{t(`run.form_${one}`)}</span>, title: t(`run.form_${one}`) }))} />}
       </div>
       <div className={form === "tree" ? "ou-value ou-value-tree" : "ou-value"}>
-        {form === "table" && isTable(value) && <DataTable rows={value} label={path} />}
+        {form === "table" && isTable(value) && <DataTable rows={value} label={path} cell={listCell} />}
         {form === "tree" && <JsonTree key={path} value={value} root={path} plain label={path} />}
         {form === "markdown" && <Markdown text={String(value)} />}
         {form === "plain" && <div className="ou-plain"><Reveal text={String(value)} limit={20_000} /></div>}

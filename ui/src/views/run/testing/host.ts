@@ -23,7 +23,16 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
     switch (name) {
       case "run": return scene.detail;
       case "run_nodes": return scene.nodes;
-      case "run_output": return { output: scene.output ?? null, bytes: scene.detail.outputBytes, truncated: false };
+      case "run_output": {
+        const { path } = request as Commands["run_output"][0];
+        if (path) {
+          let part: unknown = scene.output;
+          for (const step of path.split("/").slice(1)) part = (part as Record<string, unknown>)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+          return { output: part, bytes: JSON.stringify(part).length, truncated: false };
+        }
+        if (scene.beginning !== undefined) return { output: scene.beginning, bytes: scene.detail.outputBytes, truncated: true };
+        return { output: scene.output ?? null, bytes: scene.detail.outputBytes, truncated: false };
+      }
       case "run_logs": {
         const { from, limit, stream } = request as Commands["run_logs"][0];
         const lines = [];

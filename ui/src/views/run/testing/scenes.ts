@@ -6,6 +6,8 @@ export interface Scene {
   detail: RunDetail & Standing;
   nodes: RunNode[];
   output?: unknown;
+  /** Of a very large output, the beginning of its JSON; parts come by their JSON pointer. */
+  beginning?: string;
   /** Lines by position. */
   lines: { count: number; at: (position: number) => LogLine };
   leftOut?: LogPage["leftOut"];

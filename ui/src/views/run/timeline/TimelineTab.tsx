@@ -153,7 +153,7 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
     { key: "queued", label: t("run.wentQueued"), value: went.queued === undefined ? t("run.notRecorded") : format.duration(went.queued) },
     { key: "worker", label: t("run.wentWorker"), value: t("run.notRecorded") },
     { key: "ran", label: t("run.wentRan"), value: went.ran === undefined ? t("run.notRecorded") : format.duration(went.ran) },
-    { key: "waited", label: t("run.wentWaited"), value: format.duration(went.waited), wait: went.waited > 0 },
+    { key: "waited", label: t("run.wentWaited"), value: went.waited > 0 ? format.duration(went.waited) : t("run.wentNot"), wait: went.waited > 0 },
     { key: "records", label: t("run.wentRecords"), value: t("run.notRecorded") },
   ];
   const ticks = scale.ticks(96);
@@ -161,6 +161,7 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
   const axisText = (time: number) => {
     const ms = Math.round(time - whole.from);
     if (ms < 1) return "0";
+    if (ms < 60_000 && ms % 1_000 === 0) return t("common.secondsShort", { n: ms / 1_000 });
     if (ms % 3_600_000 === 0) return t("run.axisHours", { h: ms / 3_600_000 });
     if (ms % 60_000 === 0 && ms < 3_600_000) return t("run.axisMinutes", { m: ms / 60_000 });
     return format.duration(ms);
@@ -171,7 +172,7 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
       <div className="tl-top">
         <dl className="tl-why">
           {stats.map((stat) => (
-            <div key={stat.key}><dt className="k-xs k-dim">{stat.label}</dt><dd className={stat.value === t("run.notRecorded") ? "tl-unknown" : stat.wait ? "k-wait" : undefined}>{stat.value}</dd></div>
+            <div key={stat.key}><dt className="k-xs k-dim">{stat.label}</dt><dd className={stat.value === t("run.notRecorded") || stat.value === t("run.wentNot") ? "tl-unknown" : stat.wait ? "k-wait" : undefined}>{stat.value}</dd></div>
           ))}
           {chain.length > 1 && (
             <div className="tl-chain">
