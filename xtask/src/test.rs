@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     // Tests with a process census run one after the other within their binary; cargo runs the binaries in turn.
     cargo(&["test", "--release"], all, &[])?;
     if with_window {
-        cargo(&["test", "--release"], all, &["--test", "window"])?;
+        cargo(&["test", "--release"], all, &["--test", "window", "--", "--test-threads", "1"])?;
         page::test()?;
     }
     cargo(&["clippy", "--release"], all, &["--all-targets", "--", "-D", "warnings"])
@@ -76,7 +76,7 @@ fn ui() -> Outcome {
 fn window() -> Outcome {
     page::build()?;
     build_executables()?;
-    cargo(&["test", "--release"], scope(true), &["--test", "window"])
+    cargo(&["test", "--release"], scope(true), &["--test", "window", "--", "--test-threads", "1"])
 }
 
 /// Builds every executable, the window with its page.
