@@ -19,6 +19,7 @@ use crate::{address, environment, lock, rpc};
 const STILL_AT_WORK: Duration = Duration::from_millis(250);
 
 /// Opens the window and stays until it is closed and no run that was started in it is at work.
+#[expect(clippy::exit, reason = "a macro of Tauri's ends the process where what was built into it cannot be read")]
 pub(crate) fn run() -> Result<ExitCode, Refusal> {
     let started = Instant::now();
     let arguments: Vec<String> = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();

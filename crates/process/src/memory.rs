@@ -106,6 +106,7 @@ mod tests {
 
     /// The test's other half is this same test in a process of its own, which has the fence.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test of what a whole process can have")]
     fn behind_the_fence_an_allocation_fails() {
         const INSIDE: &str = "WORKFLOW_CODE_TEST_FENCE";
         const MEBIBYTE: usize = 1024 * 1024;
@@ -118,7 +119,6 @@ mod tests {
         }
         let program = std::env::current_exe().expect("this test");
         let name = "memory::tests::behind_the_fence_an_allocation_fails";
-        #[expect(clippy::disallowed_methods, reason = "a test of what a whole process can have")]
         let output =
             std::process::Command::new(program).args([name, "--exact"]).env(INSIDE, "1").output().expect("starts");
         let said = String::from_utf8_lossy(&output.stdout);

@@ -3,7 +3,7 @@
 //! Each test starts this very test binary again inside `dbus-run-session` with a home of its own, where `gnome-keyring-daemon`
 //! is in the state that the test names. Without these two programs, which `cargo xtask test` installs, the tests fail.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests fail and speak loudly")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail and speak loudly")]
 #![expect(clippy::disallowed_methods, reason = "the test needs other environments, hence processes of its own")]
 
 use std::path::Path;

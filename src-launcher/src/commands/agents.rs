@@ -15,10 +15,10 @@ pub(crate) fn run(command: &Agents, profile: Option<&str>) -> Result<u8, Failure
             let row = rows(profile)?.into_iter().find(|row| row.name == *provider);
             match row.filter(|row| !row.installed) {
                 Some(row) => {
-                    out::note(&format!("agents are started by `{provider}`, which cannot be used yet. {}", row.setup))
+                    out::note(&format!("agents are started by `{provider}`, which cannot be used yet. {}", row.setup));
                 }
                 None => {
-                    out::note(&format!("agents are started by `{provider}`, unless a project or a run says otherwise"))
+                    out::note(&format!("agents are started by `{provider}`, unless a project or a run says otherwise"));
                 }
             }
             Ok(0)
