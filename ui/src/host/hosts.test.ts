@@ -59,6 +59,18 @@ describe("in the window", () => {
     expect(asked).toEqual([{ name: "host_ready", request: {} }]);
   });
 
+  test("the last title wins, however long the shell takes for one before it", async () => {
+    const set: string[] = [];
+    answer = () => new Promise((done) => setTimeout(done, set.length === 0 ? 50 : 0));
+    const host = createTauriHost();
+    const titles = ["Home", "20261130-k7mq", "Weekly page"];
+    await Promise.all(titles.map((title) => host.setTitle(title)));
+    set.push(...asked.map(({ request }) => (request as { title: string }).title));
+    expect(set.at(-1)).toBe("Weekly page");
+    expect(set).not.toContain("20261130-k7mq");
+    expect(document.title).toBe("Weekly page");
+  });
+
   test("the desktop's own commands", async () => {
     const host = createTauriHost();
     await host.copyText("text");

@@ -32,6 +32,9 @@ export function createTauriHost(): Host {
     }
   }
 
+  let wanted = "";
+  let titled: Promise<void> = Promise.resolve();
+
   return {
     call: <N extends keyof Commands>(name: N, request: Commands[N][0]) => rpc<Commands[N][1]>(name, request),
     onChange: (listener) => subscribe<StoreChanged>("store-changed", listener),
@@ -44,9 +47,12 @@ export function createTauriHost(): Host {
     notify: (title, body, run) => rpc("host_notify", { title, body, run }),
     onDrop: (listener) => subscribe<string[]>("files-dropped", listener),
     onOver: (listener) => subscribe<boolean>("files-over", listener),
-    async setTitle(title) {
+    // One after the other, and only the last that is wanted: the shell takes calls side by side.
+    setTitle(title) {
       document.title = title;
-      await rpc("host_set_title", { title });
+      wanted = title;
+      titled = titled.catch(() => undefined).then(() => (wanted === title ? rpc<void>("host_set_title", { title }) : undefined));
+      return titled;
     },
     onNavigate: (listener) => subscribe<string>("navigate", listener),
     async ready() {
