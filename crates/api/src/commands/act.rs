@@ -147,6 +147,8 @@ pub(super) fn continue_preview(api: &Api, request: OfRun) -> Answer<ContinuePrev
                 kept += 1;
                 open.retain(|issue| issue.seq != row.seq);
             }
+            // What the agent had answered no longer counts.
+            JournalKind::Retry => kept -= kept.min(1),
             JournalKind::Wait | JournalKind::Child | JournalKind::Cancel | JournalKind::End => {}
         }
     }
