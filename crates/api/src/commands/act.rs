@@ -164,12 +164,8 @@ pub(super) fn continue_preview(api: &Api, request: OfRun) -> Answer<ContinuePrev
                 done.push(row.seq);
                 open.retain(|issue| issue.seq != row.seq);
             }
-            // From that agent's result on, what was finished is done again as far as it follows from it.
-            JournalKind::Retry => {
-                if let Some(at) = done.iter().position(|seq| *seq == row.seq) {
-                    done.truncate(at);
-                }
-            }
+            // What the agent had answered no longer counts.
+            JournalKind::Retry => done.retain(|seq| *seq != row.seq),
             JournalKind::Wait | JournalKind::Child | JournalKind::Cancel | JournalKind::End => {}
         }
     }
