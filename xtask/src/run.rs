@@ -6,7 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, Environment, executable};
 
+use crate::prepare::{self, Prepared};
 use crate::shell::{self, Outcome};
+use crate::{page, test};
 
 pub(crate) fn run() -> Outcome {
     shell::build()?;
@@ -32,7 +34,24 @@ pub(crate) fn run() -> Outcome {
     let config = environment.run(&["config", &id]).map_err(|error| error.to_string())?;
     print_indented(&config.stdout);
     println!("\nThe executable is {}; `--help` says what else it does.", executable().display());
-    Ok(())
+    window()
+}
+
+/// Opens the window with what was just recorded, where there is a screen.
+fn window() -> Outcome {
+    let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| shell::variable(name).is_some());
+    if !has_screen {
+        println!("There is no screen here, so the window stays closed; on a desktop this opens it.");
+        return Ok(());
+    }
+    println!("\n5. The window.");
+    if prepare::prepare()? == Prepared::NoWindow {
+        return Ok(());
+    }
+    page::build()?;
+    test::build_executables()?;
+    println!("   close it to end; `workflow-code` without arguments opens it again");
+    shell::run::<&str>(&shell::executable().to_string_lossy(), &[])
 }
 
 fn command(environment: &Environment, arguments: &[&str]) -> Outcome<Value> {

@@ -191,9 +191,6 @@ fn nodes(steps: &[String], run: &Run, feedback: Option<&str>) -> Vec<Node> {
                 (Some(_), Standing::Active | Standing::Completed) => NodeStatus::Running,
                 (None, Standing::Active | Standing::Completed) => NodeStatus::Queued,
             };
-            let time = |text: Option<&String>| {
-                text.and_then(|text| text.parse::<jiff::Timestamp>().ok()).map(jiff::Timestamp::as_millisecond)
-            };
             Node {
                 id,
                 parent: None,
@@ -202,7 +199,10 @@ fn nodes(steps: &[String], run: &Run, feedback: Option<&str>) -> Vec<Node> {
                 status,
                 started_at: time(progress.and_then(|progress| progress.started_at.as_ref())),
                 finished_at: time(progress.and_then(|progress| progress.completed_at.as_ref())),
-                detail: progress.map(|progress| detail(progress, feedback.filter(|_| is_current))),
+                detail: Some(match progress {
+                    Some(progress) => detail(progress, feedback.filter(|_| is_current)),
+                    None => json!({ "guided": { "id": name } }),
+                }),
             }
         })
         .collect()
@@ -223,5 +223,66 @@ fn detail(progress: &Progress, feedback: Option<&str>) -> Value {
             detail.insert(name.into(), json!(text));
         }
     }
+    detail.insert("guided".into(), step(progress, feedback));
     Value::Object(detail)
+}
+
+fn time(text: Option<&String>) -> Option<i64> {
+    text.and_then(|text| text.parse::<jiff::Timestamp>().ok()).map(jiff::Timestamp::as_millisecond)
+}
+
+/// A step as a thread of steps shows it: what it handed in, how often the gate wanted more, and why it was passed over.
+fn step(progress: &Progress, feedback: Option<&str>) -> Value {
+    let is_done = progress.completed_at.is_some();
+    let reason = progress.quality_review_override_reason.as_deref();
+    let outputs: Vec<Value> = progress
+        .outputs
+        .iter()
+        .map(|(name, value)| match value {
+            Given::One(text) => json!({ "name": name, "value": text }),
+            Given::Many(texts) => json!({ "name": name, "value": texts.join("\n") }),
+        })
+        .collect();
+    let mut tries: Vec<Value> = (1..=progress.quality_attempts.min(MOST_TRIES))
+        .map(|number| json!({ "number": number, "status": "failed" }))
+        .collect();
+    if let (Some(last), Some(feedback)) = (tries.last_mut(), feedback) {
+        last["note"] = json!(feedback);
+    }
+    if is_done {
+        let status = if reason.is_some() { "overridden" } else { "success" };
+        tries.push(json!({ "number": tries.len() + 1, "status": status }));
+    }
+    let mut step = json!({ "id": progress.step_id, "outputs": outputs, "tries": tries });
+    if let Some(reason) = reason {
+        step["override"] = json!({ "reason": reason, "at": time(progress.completed_at.as_ref()) });
+    }
+    step
+}
+
+/// Tries of a step that are listed; the gate gives up long before.
+const MOST_TRIES: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_tells_its_tries_and_why_it_was_passed_over() {
+        let progress: Progress = serde_json::from_value(json!({
+            "step_id": "think", "completed_at": "2026-11-30T12:00:00Z", "quality_attempts": 2,
+            "outputs": { "answer": "x", "files": ["a.md", "b.md"] }, "quality_review_override_reason": "no reviewer here",
+        }))
+        .expect("a step");
+        let shown = step(&progress, Some("name the files"));
+        assert_eq!(
+            shown["tries"],
+            json!([{ "number": 1, "status": "failed" }, { "number": 2, "status": "failed", "note": "name the files" },
+                { "number": 3, "status": "overridden" }])
+        );
+        assert_eq!(shown["override"], json!({ "reason": "no reviewer here", "at": 1_796_040_000_000_i64 }));
+        assert_eq!(shown["outputs"][1], json!({ "name": "files", "value": "a.md\nb.md" }));
+        let begun: Progress = serde_json::from_value(json!({ "step_id": "think" })).expect("a step");
+        assert_eq!(step(&begun, None), json!({ "id": "think", "outputs": [], "tries": [] }));
+    }
 }
