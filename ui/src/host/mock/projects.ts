@@ -31,7 +31,18 @@ const toneOptions = [
 export const weeklyPageParams: Param[] = [
   { name: "week", type: "date", required: true, title: "Week", description: "Any day of the week to write about" },
   { name: "tone", type: "select", title: "Tone", default: "plain", options: toneOptions },
-  { name: "sources", type: "checkboxes", multiple: true, title: "Sources", options: [{ value: "mail", title: "Mail" }, { value: "tracker", title: "Tracker" }, { value: "calendar", title: "Calendar" }], default: ["mail", "tracker"] },
+  {
+    name: "sources",
+    type: "checkboxes",
+    multiple: true,
+    title: "Sources",
+    options: [
+      { value: "mail", title: "Mail" },
+      { value: "tracker", title: "Tracker" },
+      { value: "calendar", title: "Calendar" },
+    ],
+    default: ["mail", "tracker"],
+  },
   { name: "length", type: "integer", title: "Words", minimum: 100, maximum: 2000, default: 400 },
   { name: "notes", type: "string", title: "Notes", description: "What must not be forgotten", maxLength: 2000 },
   { name: "pictures", type: "boolean", title: "Pictures", description: "Add the charts of the week", default: true },
@@ -48,10 +59,39 @@ export const projects: MockProject[] = [
     kinds: ["workflow"],
     description: "Collects the week from mail, tracker and calendar and writes one page about it.",
     entrypoints: [
-      { id: "weekly-page", title: "Weekly page", description: "The page for one week, with highlights and open points", source: "script", params: weeklyPageParams },
-      { id: "convert", title: "Convert", description: "Turns a finished page into PDF and HTML", source: "command", params: [{ name: "page", type: "file", required: true, title: "Page" }, { name: "format", type: "select", title: "Format", options: [{ value: "pdf" }, { value: "html" }], default: "pdf" }] },
-      { id: "collect", title: "Collect only", description: "Gathers the sources and stops before writing", source: "script", params: [{ name: "week", type: "date", required: true, title: "Week" }], draft: true },
-      { id: "archive", title: "archive", description: "", source: "script", params: [], error: { message: "`phases` must name at least one phase", file: "workflows/archive.ts", line: 14 } },
+      {
+        id: "weekly-page",
+        title: "Weekly page",
+        description: "The page for one week, with highlights and open points",
+        source: "script",
+        params: weeklyPageParams,
+      },
+      {
+        id: "convert",
+        title: "Convert",
+        description: "Turns a finished page into PDF and HTML",
+        source: "command",
+        params: [
+          { name: "page", type: "file", required: true, title: "Page" },
+          { name: "format", type: "select", title: "Format", options: [{ value: "pdf" }, { value: "html" }], default: "pdf" },
+        ],
+      },
+      {
+        id: "collect",
+        title: "Collect only",
+        description: "Gathers the sources and stops before writing",
+        source: "script",
+        params: [{ name: "week", type: "date", required: true, title: "Week" }],
+        draft: true,
+      },
+      {
+        id: "archive",
+        title: "archive",
+        description: "",
+        source: "script",
+        params: [],
+        error: { message: "`phases` must name at least one phase", file: "workflows/archive.ts", line: 14 },
+      },
     ],
   },
   {
@@ -61,9 +101,33 @@ export const projects: MockProject[] = [
     kinds: ["workflow"],
     description: "Reads invoices, checks them against orders and posts them to the ledger.",
     entrypoints: [
-      { id: "read-invoices", title: "Read invoices", description: "Extracts the fields of every file of a folder", source: "orchestration", params: [{ name: "folder", type: "string", required: true, title: "Folder" }, { name: "ocr", type: "boolean", title: "Read scans", default: true }] },
-      { id: "post-to-ledger", title: "Post to ledger", description: "Writes checked entries to the ledger", source: "command", params: [{ name: "ledger", type: "string", required: true, title: "Ledger" }, { name: "files", type: "file", multiple: true, title: "Files" }] },
-      { id: "close-month", title: "Close month", description: "Balances the month and asks about differences", source: "script", params: [{ name: "month", type: "string", required: true, title: "Month", pattern: "^\\d{4}-\\d{2}$" }] },
+      {
+        id: "read-invoices",
+        title: "Read invoices",
+        description: "Extracts the fields of every file of a folder",
+        source: "orchestration",
+        params: [
+          { name: "folder", type: "string", required: true, title: "Folder" },
+          { name: "ocr", type: "boolean", title: "Read scans", default: true },
+        ],
+      },
+      {
+        id: "post-to-ledger",
+        title: "Post to ledger",
+        description: "Writes checked entries to the ledger",
+        source: "command",
+        params: [
+          { name: "ledger", type: "string", required: true, title: "Ledger" },
+          { name: "files", type: "file", multiple: true, title: "Files" },
+        ],
+      },
+      {
+        id: "close-month",
+        title: "Close month",
+        description: "Balances the month and asks about differences",
+        source: "script",
+        params: [{ name: "month", type: "string", required: true, title: "Month", pattern: "^\\d{4}-\\d{2}$" }],
+      },
     ],
   },
   {
@@ -73,8 +137,20 @@ export const projects: MockProject[] = [
     kinds: ["workflow"],
     description: "Drafts release notes from merged changes and publishes the release.",
     entrypoints: [
-      { id: "draft", title: "Draft release notes", description: "From the last tag to now", source: "script", params: [{ name: "since", type: "string", title: "Since" }] },
-      { id: "publish", title: "Publish release", description: "Tags, builds and publishes", source: "script", params: [{ name: "version", type: "string", required: true, title: "Version" }] },
+      {
+        id: "draft",
+        title: "Draft release notes",
+        description: "From the last tag to now",
+        source: "script",
+        params: [{ name: "since", type: "string", title: "Since" }],
+      },
+      {
+        id: "publish",
+        title: "Publish release",
+        description: "Tags, builds and publishes",
+        source: "script",
+        params: [{ name: "version", type: "string", required: true, title: "Version" }],
+      },
     ],
   },
   {
@@ -83,7 +159,15 @@ export const projects: MockProject[] = [
     path: "/home/ada/papers/review",
     kinds: ["guided"],
     description: "A guided review in seven steps, each with its quality gate.",
-    entrypoints: [{ id: "review", title: "Review a paper", description: "Seven steps with gates", source: "guided", params: [{ name: "paper", type: "file", required: true, title: "Paper" }] }],
+    entrypoints: [
+      {
+        id: "review",
+        title: "Review a paper",
+        description: "Seven steps with gates",
+        source: "guided",
+        params: [{ name: "paper", type: "file", required: true, title: "Paper" }],
+      },
+    ],
   },
   {
     key: "harbor-board",
@@ -91,7 +175,15 @@ export const projects: MockProject[] = [
     path: "/home/ada/src/harbor-api",
     kinds: ["board", "workflow"],
     description: "Work on the Harbor API as cards with gates.",
-    entrypoints: [{ id: "close-card", title: "Close card", description: "Checks the acceptance points and closes", source: "board", params: [{ name: "card", type: "string", required: true, title: "Card" }] }],
+    entrypoints: [
+      {
+        id: "close-card",
+        title: "Close card",
+        description: "Checks the acceptance points and closes",
+        source: "board",
+        params: [{ name: "card", type: "string", required: true, title: "Card" }],
+      },
+    ],
   },
   {
     key: "house-style",
@@ -99,7 +191,15 @@ export const projects: MockProject[] = [
     path: "/home/ada/work/house-style",
     kinds: ["workflow"],
     description: "Checks wording against the house style.",
-    entrypoints: [{ id: "check-wording", title: "Check wording", description: "Lists sentences that break a rule", source: "script", params: [{ name: "text", type: "string", required: true, title: "Text", maxLength: 20_000 }] }],
+    entrypoints: [
+      {
+        id: "check-wording",
+        title: "Check wording",
+        description: "Lists sentences that break a rule",
+        source: "script",
+        params: [{ name: "text", type: "string", required: true, title: "Text", maxLength: 20_000 }],
+      },
+    ],
   },
   {
     key: "price-watch",
@@ -108,7 +208,15 @@ export const projects: MockProject[] = [
     kinds: ["workflow"],
     description: "Compares prices of three shops every morning.",
     notice: true,
-    entrypoints: [{ id: "compare-prices", title: "Compare prices", description: "Fetches and compares", source: "dynamic", params: [{ name: "basket", type: "json", title: "Basket", default: [] }] }],
+    entrypoints: [
+      {
+        id: "compare-prices",
+        title: "Compare prices",
+        description: "Fetches and compares",
+        source: "dynamic",
+        params: [{ name: "basket", type: "json", title: "Basket", default: [] }],
+      },
+    ],
   },
 ];
 
@@ -153,10 +261,24 @@ export function entrypointRow(entrypoint: MockEntrypoint, recent: EntrypointRow[
 export function findingsOf(project: MockProject): ProjectOverview["findings"] {
   if (project.key === "price-watch")
     return [
-      { id: "env-missing", severity: "error", title: "SHOP_TOKEN is not set", detail: "The entrypoint “Compare prices” asks for it.", hint: "Set it in .env.", mend: { label: "Add it to .env" } },
-      { id: "no-provider", severity: "warning", title: "No provider for agents", detail: "Steps with agents fail until one is chosen.", hint: "Choose one in Settings." },
+      {
+        id: "env-missing",
+        severity: "error",
+        title: "SHOP_TOKEN is not set",
+        detail: "The entrypoint “Compare prices” asks for it.",
+        hint: "Set it in .env.",
+        mend: { label: "Add it to .env" },
+      },
+      {
+        id: "no-provider",
+        severity: "warning",
+        title: "No provider for agents",
+        detail: "Steps with agents fail until one is chosen.",
+        hint: "Choose one in Settings.",
+      },
     ];
-  if (project.key === "weekly-report") return [{ id: "draft", severity: "note", title: "“Collect only” is a draft", detail: "Clients don't see it." }];
+  if (project.key === "weekly-report")
+    return [{ id: "draft", severity: "note", title: "“Collect only” is a draft", detail: "Clients don't see it." }];
   return [];
 }
 

@@ -46,16 +46,45 @@ export function nodesOf(row: RunRow): RunNode[] {
     const begin = start + (span * phaseIndex) / 4;
     const finish = start + (span * (phaseIndex + 1)) / 4;
     const isLast = phaseIndex === reach - 1;
-    const status: RunNode["status"] = phaseIndex >= reach ? (over ? "skipped" : "queued") : isLast ? (row.status === "waiting_for_input" ? "waiting_for_input" : over ? (row.status === "success" ? "success" : "failed") : "running") : "success";
+    const status: RunNode["status"] =
+      phaseIndex >= reach
+        ? over
+          ? "skipped"
+          : "queued"
+        : isLast
+          ? row.status === "waiting_for_input"
+            ? "waiting_for_input"
+            : over
+              ? row.status === "success"
+                ? "success"
+                : "failed"
+              : "running"
+          : "success";
     const parent = id++;
     const began = status !== "skipped" && status !== "queued";
-    nodes.push({ id: parent, kind: "phase", title: phase.title, status, ...(began ? { startedAt: begin } : {}), ...(status === "success" || status === "failed" ? { finishedAt: finish } : {}) });
+    nodes.push({
+      id: parent,
+      kind: "phase",
+      title: phase.title,
+      status,
+      ...(began ? { startedAt: begin } : {}),
+      ...(status === "success" || status === "failed" ? { finishedAt: finish } : {}),
+    });
     phase.steps.forEach((title, index) => {
       const from = begin + ((finish - begin) * index * 0.8) / phase.steps.length;
       const to = Math.min(finish, from + (finish - begin) * (0.2 + random() * 0.6));
       const lastStep = index === phase.steps.length - 1;
       const own: RunNode["status"] = !began ? status : isLast && lastStep ? status : "success";
-      const kind: RunNode["kind"] = phase.title === "Review" ? "form" : phase.title === "Summarise" ? "agent" : title === "Check wording" ? "related" : title.startsWith("Save") ? "command" : "step";
+      const kind: RunNode["kind"] =
+        phase.title === "Review"
+          ? "form"
+          : phase.title === "Summarise"
+            ? "agent"
+            : title === "Check wording"
+              ? "related"
+              : title.startsWith("Save")
+                ? "command"
+                : "step";
       nodes.push({
         id: id++,
         parent,
@@ -66,7 +95,13 @@ export function nodesOf(row: RunRow): RunNode[] {
         ...(own === "success" || own === "failed" ? { finishedAt: to } : {}),
         detail:
           kind === "agent"
-            ? { provider: "claude", model: "default", tries: [{ startedAt: from, finishedAt: to, ok: own !== "failed" }], tokens: { input: 18_204, output: 911 }, prompt: `Summarise what ${title.toLowerCase()} says about week 48.` }
+            ? {
+                provider: "claude",
+                model: "default",
+                tries: [{ startedAt: from, finishedAt: to, ok: own !== "failed" }],
+                tokens: { input: 18_204, output: 911 },
+                prompt: `Summarise what ${title.toLowerCase()} says about week 48.`,
+              }
             : kind === "command"
               ? { program: "cp", args: ["draft.md", "out/page.md"], exitCode: 0 }
               : { note: `${title} of ${phase.title}` },
@@ -146,7 +181,20 @@ export function detailOf(row: RunRow, waiting: Waiting | undefined): RunDetail {
       : answered.map((stage, index) => ({
           number: index + 1,
           kind: "form",
-          form: { title: "Which tone should the page take?", fields: [{ name: "tone", type: "select", title: "Tone", options: [{ value: "plain", title: "Plain" }, { value: "warm", title: "Warm" }] }] },
+          form: {
+            title: "Which tone should the page take?",
+            fields: [
+              {
+                name: "tone",
+                type: "select",
+                title: "Tone",
+                options: [
+                  { value: "plain", title: "Plain" },
+                  { value: "warm", title: "Warm" },
+                ],
+              },
+            ],
+          },
           askedAt: stage.at,
           answer: { action: "accept", content: { tone: "plain" }, by: row.client ?? "You", at: stage.until ?? stage.at },
         })),
@@ -184,6 +232,13 @@ const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 
 export function fileOf(name: string) {
   if (name.endsWith(".png")) return { kind: "image" as const, base64: PIXEL, mime: "image/png", bytes: 68, truncated: false };
-  if (name.endsWith(".md")) return { kind: "text" as const, text: "# Week 48\n\nTwo things went well this week, and one did not.\n", mime: "text/markdown", bytes: 2841, truncated: false };
+  if (name.endsWith(".md"))
+    return {
+      kind: "text" as const,
+      text: "# Week 48\n\nTwo things went well this week, and one did not.\n",
+      mime: "text/markdown",
+      bytes: 2841,
+      truncated: false,
+    };
   return { kind: "other" as const, bytes: 1_482_113, truncated: false };
 }

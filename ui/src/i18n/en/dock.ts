@@ -89,7 +89,10 @@ const dock = {
   shortInUse: "With the short key {key} no tool is dropped",
   // Nothing to offer.
   nothingTitle: "Nothing to offer yet",
-  nothingText: { one: "An AI client that starts this project would be told the same. One entrypoint stops it:", other: "An AI client that starts this project would be told the same. These stop it:" },
+  nothingText: {
+    one: "An AI client that starts this project would be told the same. One entrypoint stops it:",
+    other: "An AI client that starts this project would be told the same. These stop it:",
+  },
   isDraft: "is a draft, so only you can run it",
   checkAgain: "Check again",
   copyAnyway: "Copy the configuration anyway",

@@ -300,7 +300,10 @@ const run = {
   phaseLines: { one: "{count} line", other: "{count} lines" },
   foldedAbove: "folded above: {what}",
   foldedPhase: { one: "{title} {count} line", other: "{title} {count} lines" },
-  logCut: { one: "{count} line ({size}) left out here; the first and last 64 MiB are kept", other: "{count} lines ({size}) left out here; the first and last 64 MiB are kept" },
+  logCut: {
+    one: "{count} line ({size}) left out here; the first and last 64 MiB are kept",
+    other: "{count} lines ({size}) left out here; the first and last 64 MiB are kept",
+  },
   logGap: { one: "{count} line without a match", other: "{count} lines without a match" },
   newLines: { one: "{count} new line", other: "{count} new lines" },
   lineCount: { one: "{count} line", other: "{count} lines" },

@@ -6,7 +6,10 @@ import { reportText } from "./report";
 import { timingRows } from "./timing";
 import { diffWords, tokens } from "./words";
 
-const changed = (a: unknown, b: unknown) => diffJson(a, b).rows.filter((row) => row.kind !== "same").map((row) => `${row.kind} ${row.path}`);
+const changed = (a: unknown, b: unknown) =>
+  diffJson(a, b)
+    .rows.filter((row) => row.kind !== "same")
+    .map((row) => `${row.kind} ${row.path}`);
 
 describe("JSON", () => {
   test("alike is alike, whatever the order of keys", () => {
@@ -21,12 +24,48 @@ describe("JSON", () => {
     expect(diffJson({ x: { y: 1, z: 2 }, k: 1 }, { x: { y: 3, z: 4 }, k: 1 })).toMatchObject({ changes: 2, keys: 1, topKeys: 2 });
   });
   test("elements are matched by what names them", () => {
-    expect(matchArrays([{ id: 1 }, { id: 2 }, { id: 3 }], [{ id: 3 }, { id: 1, x: 1 }])).toEqual([[2, 0], [0, 1], [1, undefined]]);
-    expect(changed([{ name: "a", v: 1 }, { name: "b", v: 2 }], [{ name: "b", v: 2 }, { name: "a", v: 9 }])).toEqual(["changed [1].v"]);
+    expect(matchArrays([{ id: 1 }, { id: 2 }, { id: 3 }], [{ id: 3 }, { id: 1, x: 1 }])).toEqual([
+      [2, 0],
+      [0, 1],
+      [1, undefined],
+    ]);
+    expect(
+      changed(
+        [
+          { name: "a", v: 1 },
+          { name: "b", v: 2 },
+        ],
+        [
+          { name: "b", v: 2 },
+          { name: "a", v: 9 },
+        ],
+      ),
+    ).toEqual(["changed [1].v"]);
   });
-  test("a name that comes twice names nothing", () => expect(matchArrays([{ id: 1, a: 1 }, { id: 1, a: 2 }], [{ id: 1, a: 1 }, { id: 1, a: 3 }])).toEqual([[0, 0], [1, 1]]));
+  test("a name that comes twice names nothing", () =>
+    expect(
+      matchArrays(
+        [
+          { id: 1, a: 1 },
+          { id: 1, a: 2 },
+        ],
+        [
+          { id: 1, a: 1 },
+          { id: 1, a: 3 },
+        ],
+      ),
+    ).toEqual([
+      [0, 0],
+      [1, 1],
+    ]));
   test("plain elements hold their places", () => {
-    expect(matchArrays([1, 2, 3, 4], [1, 3, 4, 5])).toEqual([[0, 0], [1, undefined], [2, 1], [3, 2], [undefined, 3]]);
+    expect(matchArrays([1, 2, 3, 4], [1, 3, 4, 5])).toEqual([
+      [0, 0],
+      [1, undefined],
+      [2, 1],
+      [3, 2],
+      [undefined, 3],
+    ]);
     expect(matchArrays([], [1])).toEqual([[undefined, 0]]);
   });
   test("every line of both sides is there, once, in order", () => {
@@ -34,7 +73,10 @@ describe("JSON", () => {
     const b = { long: { deep: { er: false, more: null } }, z: [1, [2], "x", "y"] };
     const { rows } = diffJson(a, b);
     const side = (name: "left" | "right") => rows.flatMap((row) => row[name] ?? []);
-    const text = (name: "left" | "right") => side(name).map((cell) => `${cell.key === undefined ? "" : `${JSON.stringify(cell.key)}:`}${cell.text}`).join("");
+    const text = (name: "left" | "right") =>
+      side(name)
+        .map((cell) => `${cell.key === undefined ? "" : `${JSON.stringify(cell.key)}:`}${cell.text}`)
+        .join("");
     expect(JSON.parse(text("left"))).toEqual(a);
     expect(JSON.parse(text("right"))).toEqual(b);
     expect(side("left").map((cell) => cell.line)).toEqual(side("left").map((_, index) => index + 1));
@@ -62,14 +104,19 @@ describe("JSON", () => {
 describe("words", () => {
   test("only the words that differ", () => {
     const { left, right } = diffWords('"Deploys take fourteen minutes"', '"Deploys are back under nine minutes"');
-    expect(left).toEqual([{ text: '"Deploys ', changed: false }, { text: "take fourteen", changed: true }, { text: ' minutes"', changed: false }]);
+    expect(left).toEqual([
+      { text: '"Deploys ', changed: false },
+      { text: "take fourteen", changed: true },
+      { text: ' minutes"', changed: false },
+    ]);
     expect(right[1]).toEqual({ text: "are back under nine", changed: true });
   });
   test("Chinese is compared by character", () => {
     expect(tokens("上传 file 3")).toEqual(["上", "传", " ", "file", " ", "3"]);
     expect(diffWords("写三条要点的周报", "写五条要点的周报").left.filter((piece) => piece.changed)).toEqual([{ text: "三", changed: true }]);
   });
-  test("nothing in common is one piece each", () => expect(diffWords("alpha", "omega")).toEqual({ left: [{ text: "alpha", changed: true }], right: [{ text: "omega", changed: true }] }));
+  test("nothing in common is one piece each", () =>
+    expect(diffWords("alpha", "omega")).toEqual({ left: [{ text: "alpha", changed: true }], right: [{ text: "omega", changed: true }] }));
   test("pieces give the texts back", () => {
     const [a, b] = ["one  two, three — four", "one two; three  — 4 four"];
     const { left, right } = diffWords(a, b);
@@ -88,9 +135,17 @@ describe("logs", () => {
     ["commit 3f9ac21", "commit 77b0de4"],
     ["at 1764500000123", "at 1764600000456"],
   ])("%s is like %s", (a, b) => expect(maskLine(a)).toBe(maskLine(b)));
-  test.each([["19 notes in", "23 notes in"], ["added deadbeef words", "added facade words"], ["page 3", "page 4"]])("%s is not like %s", (a, b) => expect(maskLine(a)).not.toBe(maskLine(b)));
+  test.each([
+    ["19 notes in", "23 notes in"],
+    ["added deadbeef words", "added facade words"],
+    ["page 3", "page 4"],
+  ])("%s is not like %s", (a, b) => expect(maskLine(a)).not.toBe(maskLine(b)));
   test("lines are lined up by what they say, and shown as they were", () => {
-    const { rows, changes } = diffLines(["10:00:01 a", "10:00:02 19 notes", "10:00:03 z"], ["11:30:00 a", "11:30:01 23 notes", "11:30:01 more", "11:30:02 z"], maskLine);
+    const { rows, changes } = diffLines(
+      ["10:00:01 a", "10:00:02 19 notes", "10:00:03 z"],
+      ["11:30:00 a", "11:30:01 23 notes", "11:30:01 more", "11:30:02 z"],
+      maskLine,
+    );
     expect(changes).toBe(2);
     expect(rows.map((row) => row.kind)).toEqual(["same", "changed", "added", "same"]);
     expect(rows[0]).toEqual({ kind: "same", left: { line: 1, text: "10:00:01 a" }, right: { line: 1, text: "11:30:00 a" } });
@@ -104,12 +159,31 @@ describe("logs", () => {
 });
 
 test("timing says what is worth a look", () => {
-  const rows = timingRows(new Map([["a", { title: "Read", ms: 14_000 }], ["b", { title: "Only A", ms: 10 }], ["c", { title: "Same", ms: 50_000 }]]), new Map([["a", { title: "Read", ms: 22_000 }], ["c", { title: "Same", ms: 50_400 }], ["d", { title: "Only B", ms: 5 }]]));
-  expect(rows.map((row) => [row.title, row.change, row.notable])).toEqual([["Read", 8_000, true], ["Only A", undefined, true], ["Same", 400, false], ["Only B", undefined, true]]);
+  const rows = timingRows(
+    new Map([
+      ["a", { title: "Read", ms: 14_000 }],
+      ["b", { title: "Only A", ms: 10 }],
+      ["c", { title: "Same", ms: 50_000 }],
+    ]),
+    new Map([
+      ["a", { title: "Read", ms: 22_000 }],
+      ["c", { title: "Same", ms: 50_400 }],
+      ["d", { title: "Only B", ms: 5 }],
+    ]),
+  );
+  expect(rows.map((row) => [row.title, row.change, row.notable])).toEqual([
+    ["Read", 8_000, true],
+    ["Only A", undefined, true],
+    ["Same", 400, false],
+    ["Only B", undefined, true],
+  ]);
 });
 
 test("the report holds what differs", () => {
-  const text = reportText("a1", "b2", [["Input", diffJson({ week: 1, same: 2 }, { week: 3, same: 2 }).rows], ["Output", []]]);
+  const text = reportText("a1", "b2", [
+    ["Input", diffJson({ week: 1, same: 2 }, { week: 3, same: 2 }).rows],
+    ["Output", []],
+  ]);
   expect(text).toContain("--- a1\n+++ b2");
   expect(text).toMatch(/@@ Input @@\n- {3}week: 1,\n\+ {3}week: 3,/);
   expect(text).not.toContain("same");

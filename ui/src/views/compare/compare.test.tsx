@@ -15,7 +15,10 @@ async function open(at = PAIR, options: MockOptions = {}) {
   return { ...rendered, host };
 }
 const section = (name: string) => page.getByRole("region", { name, exact: true });
-const ready = async () => { await expect.element(section("Logs").getByText(/lines differ/)).toBeVisible(); await settle(); };
+const ready = async () => {
+  await expect.element(section("Logs").getByText(/lines differ/)).toBeVisible();
+  await settle();
+};
 
 describe("comparing", () => {
   test("A is the older one, whichever was named first; swapping turns them round", async () => {
@@ -71,15 +74,28 @@ describe("comparing", () => {
   });
   test("hostile text is text", async () => {
     await open("/compare?a=20261130-evil&b=20261130-zz1c");
-    await expect.element(section("Logs").getByText(/differ/).first()).toBeVisible();
+    await expect
+      .element(
+        section("Logs")
+          .getByText(/differ/)
+          .first(),
+      )
+      .toBeVisible();
     expect(document.querySelectorAll("#content img, #content script")).toHaveLength(0);
     expect(document.querySelector(".cp-body")?.textContent).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
   });
 });
 
-test.each([["light", "en"], ["dark", "zh-CN"]] as const)("accessible and fitting in %s, %s", async (theme, language) => {
-  await open(PAIR, { settings: { theme, language } });
-  await expect.poll(() => document.querySelectorAll("#cp-logs .cp-row").length).toBeGreaterThan(0);
-  await expectAccessible(document.querySelector("#content") ?? document.body);
-  await expectGoodLayout(() => document.querySelector("#content") ?? document.body);
-}, 60_000);
+test.each([
+  ["light", "en"],
+  ["dark", "zh-CN"],
+] as const)(
+  "accessible and fitting in %s, %s",
+  async (theme, language) => {
+    await open(PAIR, { settings: { theme, language } });
+    await expect.poll(() => document.querySelectorAll("#cp-logs .cp-row").length).toBeGreaterThan(0);
+    await expectAccessible(document.querySelector("#content") ?? document.body);
+    await expectGoodLayout(() => document.querySelector("#content") ?? document.body);
+  },
+  60_000,
+);

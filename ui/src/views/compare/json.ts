@@ -4,9 +4,26 @@ import { diffArrays } from "diff";
 import { diffLines } from "./lines";
 
 export type RowKind = "same" | "changed" | "removed" | "added";
-export interface Cell { line: number; depth: number; key?: string; /** text after the key */ text: string; type: "string" | "number" | "literal" | "open" | "close" | "text"; /** a string as it is, without quotes and escapes */ raw?: string }
-export interface JsonRow { kind: RowKind; path: string; left?: Cell; right?: Cell }
-export interface JsonDiff { rows: JsonRow[]; /** places that differ: a changed value, or a whole part that only one has */ changes: number; /** top-level keys that differ */ keys: number; topKeys: number }
+export interface Cell {
+  line: number;
+  depth: number;
+  key?: string;
+  /** text after the key */ text: string;
+  type: "string" | "number" | "literal" | "open" | "close" | "text";
+  /** a string as it is, without quotes and escapes */ raw?: string;
+}
+export interface JsonRow {
+  kind: RowKind;
+  path: string;
+  left?: Cell;
+  right?: Cell;
+}
+export interface JsonDiff {
+  rows: JsonRow[];
+  /** places that differ: a changed value, or a whole part that only one has */ changes: number;
+  /** top-level keys that differ */ keys: number;
+  topKeys: number;
+}
 
 const MOST_ROWS = 20_000;
 const NAMES = ["id", "key", "name", "title", "path", "uuid", "number"];
@@ -49,13 +66,17 @@ export function matchArrays(a: readonly unknown[], b: readonly unknown[]): [numb
   const flush = () => {
     for (let index = 0; index < Math.max(lefts.length, rights.length); index += 1) {
       const [left, right] = [lefts[index], rights[index]];
-      if (left !== undefined && right !== undefined && isComposite(a[left]) !== isComposite(b[right])) out.push([left, undefined], [undefined, right]);
+      if (left !== undefined && right !== undefined && isComposite(a[left]) !== isComposite(b[right]))
+        out.push([left, undefined], [undefined, right]);
       else out.push([left, right]);
     }
     [lefts, rights] = [[], []];
   };
   for (const [left, right] of pairs) {
-    if (left !== undefined && right !== undefined) { flush(); out.push([left, right]); } else if (left !== undefined) lefts.push(left);
+    if (left !== undefined && right !== undefined) {
+      flush();
+      out.push([left, right]);
+    } else if (left !== undefined) lefts.push(left);
     else if (right !== undefined) rights.push(right);
   }
   flush();
@@ -64,18 +85,20 @@ export function matchArrays(a: readonly unknown[], b: readonly unknown[]): [numb
 
 function namingKey(a: readonly unknown[], b: readonly unknown[]): string | undefined {
   if (a.length === 0 || b.length === 0) return undefined;
-  return NAMES.find((name) => [a, b].every((side) => {
-    const seen = new Set<string>();
-    return side.every((value) => {
-      if (!isObject(value)) return false;
-      const own = value[name];
-      if (typeof own !== "string" && typeof own !== "number") return false;
-      const text = JSON.stringify(own);
-      if (seen.has(text)) return false;
-      seen.add(text);
-      return true;
-    });
-  }));
+  return NAMES.find((name) =>
+    [a, b].every((side) => {
+      const seen = new Set<string>();
+      return side.every((value) => {
+        if (!isObject(value)) return false;
+        const own = value[name];
+        if (typeof own !== "string" && typeof own !== "number") return false;
+        const text = JSON.stringify(own);
+        if (seen.has(text)) return false;
+        seen.add(text);
+        return true;
+      });
+    }),
+  );
 }
 
 /** Equal names belong together wherever they stand; what only A has stays behind its predecessor. */
@@ -89,17 +112,21 @@ function matchNamed(a: readonly string[], b: readonly string[]): [number | undef
     else followers.set(anchor, [...(followers.get(anchor) ?? []), index]);
   });
   const alone = (of: number): [number, undefined][] => (followers.get(of) ?? []).map((index) => [index, undefined]);
-  return [...alone(-1), ...b.flatMap((name, index): [number | undefined, number | undefined][] => {
-    const left = place.get(name);
-    return left === undefined ? [[undefined, index]] : [[left, index], ...alone(left)];
-  })];
+  return [
+    ...alone(-1),
+    ...b.flatMap((name, index): [number | undefined, number | undefined][] => {
+      const left = place.get(name);
+      return left === undefined ? [[undefined, index]] : [[left, index], ...alone(left)];
+    }),
+  ];
 }
 
 function align(a: readonly string[], b: readonly string[]): [number | undefined, number | undefined][] {
   const pairs: [number | undefined, number | undefined][] = [];
   const parts = diffArrays([...a], [...b], { maxEditLength: 3_000, timeout: 300 });
   if (!parts) {
-    for (let index = 0; index < Math.max(a.length, b.length); index += 1) pairs.push([index < a.length ? index : undefined, index < b.length ? index : undefined]);
+    for (let index = 0; index < Math.max(a.length, b.length); index += 1)
+      pairs.push([index < a.length ? index : undefined, index < b.length ? index : undefined]);
     return pairs;
   }
   let [left, right] = [0, 0];
@@ -132,7 +159,9 @@ export function diffJson(a: unknown, b: unknown, root = ""): JsonDiff {
     const type = typeof value === "string" ? "string" : typeof value === "number" ? "number" : "literal";
     return { ...base, text: `${JSON.stringify(value) ?? "null"}${end}`, type, ...(typeof value === "string" ? { raw: value } : {}) };
   };
-  const add = (row: JsonRow) => { if (rows.length < MOST_ROWS) rows.push(row); };
+  const add = (row: JsonRow) => {
+    if (rows.length < MOST_ROWS) rows.push(row);
+  };
   const isEmpty = (value: Composite) => (Array.isArray(value) ? value.length : Object.keys(value).length) === 0;
 
   function one(side: "left" | "right", kind: RowKind, value: unknown, key: string | undefined, path: string, depth: number, comma: boolean): void {
@@ -141,7 +170,9 @@ export function diffJson(a: unknown, b: unknown, root = ""): JsonDiff {
     put(cell(side, depth, key, value, false, comma));
     if (!isComposite(value) || isEmpty(value)) return;
     const entries: [string | number, unknown][] = Array.isArray(value) ? value.map((item, index) => [index, item]) : Object.entries(value);
-    entries.forEach(([name, item], index) => one(side, kind, item, typeof name === "number" ? undefined : name, joinPath(path, name), depth + 1, index < entries.length - 1));
+    entries.forEach(([name, item], index) =>
+      one(side, kind, item, typeof name === "number" ? undefined : name, joinPath(path, name), depth + 1, index < entries.length - 1),
+    );
     put(cell(side, depth, key, value, true, comma));
   }
 
@@ -150,7 +181,15 @@ export function diffJson(a: unknown, b: unknown, root = ""): JsonDiff {
     if (!sameShape || isEmpty(left as Composite) || isEmpty(right as Composite)) {
       if (isComposite(left) || isComposite(right)) {
         const same = equal(left, right);
-        if (same) { add({ kind: "same", path, left: cell("left", depth, key, left, false, comma[0]), right: cell("right", depth, key, right, false, comma[1]) }); return; }
+        if (same) {
+          add({
+            kind: "same",
+            path,
+            left: cell("left", depth, key, left, false, comma[0]),
+            right: cell("right", depth, key, right, false, comma[1]),
+          });
+          return;
+        }
         changes += 1;
         one("left", "removed", left, key, path, depth, comma[0]);
         one("right", "added", right, key, path, depth, comma[1]);
@@ -158,7 +197,12 @@ export function diffJson(a: unknown, b: unknown, root = ""): JsonDiff {
       }
       const same = left === right;
       if (!same) changes += 1;
-      add({ kind: same ? "same" : "changed", path, left: cell("left", depth, key, left, false, comma[0]), right: cell("right", depth, key, right, false, comma[1]) });
+      add({
+        kind: same ? "same" : "changed",
+        path,
+        left: cell("left", depth, key, left, false, comma[0]),
+        right: cell("right", depth, key, right, false, comma[1]),
+      });
       return;
     }
     add({ kind: "same", path, left: cell("left", depth, key, left, false, false), right: cell("right", depth, key, right, false, false) });
@@ -167,7 +211,13 @@ export function diffJson(a: unknown, b: unknown, root = ""): JsonDiff {
       for (const [l, r] of pairs) {
         const at = joinPath(path, r ?? l ?? 0);
         if (l !== undefined && r !== undefined) both(left[l], right[r], undefined, at, depth + 1, [l < left.length - 1, r < right.length - 1]);
-        else if (l !== undefined) { changes += 1; one("left", "removed", left[l], undefined, at, depth + 1, l < left.length - 1); } else if (r !== undefined) { changes += 1; one("right", "added", right[r], undefined, at, depth + 1, r < right.length - 1); }
+        else if (l !== undefined) {
+          changes += 1;
+          one("left", "removed", left[l], undefined, at, depth + 1, l < left.length - 1);
+        } else if (r !== undefined) {
+          changes += 1;
+          one("right", "added", right[r], undefined, at, depth + 1, r < right.length - 1);
+        }
       }
     } else {
       const [l, r] = [left as Record<string, unknown>, right as Record<string, unknown>];
@@ -179,11 +229,22 @@ export function diffJson(a: unknown, b: unknown, root = ""): JsonDiff {
         const at = joinPath(path, name);
         const comma: [boolean, boolean] = [name !== lastLeft, name !== lastRight];
         if (Object.hasOwn(l, name) && Object.hasOwn(r, name)) both(l[name], r[name], name, at, depth + 1, comma);
-        else if (Object.hasOwn(l, name)) { changes += 1; one("left", "removed", l[name], name, at, depth + 1, comma[0]); } else { changes += 1; one("right", "added", r[name], name, at, depth + 1, comma[1]); }
+        else if (Object.hasOwn(l, name)) {
+          changes += 1;
+          one("left", "removed", l[name], name, at, depth + 1, comma[0]);
+        } else {
+          changes += 1;
+          one("right", "added", r[name], name, at, depth + 1, comma[1]);
+        }
         if (depth === 0 && changes > before) differing.add(name);
       }
     }
-    add({ kind: "same", path, left: cell("left", depth, undefined, left, true, comma[0]), right: cell("right", depth, undefined, right, true, comma[1]) });
+    add({
+      kind: "same",
+      path,
+      left: cell("left", depth, undefined, left, true, comma[0]),
+      right: cell("right", depth, undefined, right, true, comma[1]),
+    });
   }
 
   both(a, b, undefined, root, 0, [false, false]);
@@ -208,7 +269,10 @@ export function foldAlike<T extends { kind: RowKind }>(rows: readonly T[], aroun
     const part = rows.slice(at, end);
     // Folding two lines away saves nothing.
     const last = out.at(-1);
-    if (keep[at] || part.length <= 2) { if (last && "rows" in last) last.rows.push(...part); else out.push({ rows: part }); } else out.push({ fold: part });
+    if (keep[at] || part.length <= 2) {
+      if (last && "rows" in last) last.rows.push(...part);
+      else out.push({ rows: part });
+    } else out.push({ fold: part });
     at = end;
   }
   return out;
@@ -222,15 +286,26 @@ export function expandTexts(rows: readonly JsonRow[]): JsonRow[] {
   return rows.flatMap((row): JsonRow[] => {
     const [left, right] = [row.left?.raw, row.right?.raw];
     const isLong = (text: string | undefined) => text !== undefined && (text.includes("\n") || text.length > LONG_TEXT);
-    if (row.kind === "same" || (!isLong(left) && !isLong(right)) || (row.left && left === undefined) || (row.right && right === undefined)) return [row];
+    if (row.kind === "same" || (!isLong(left) && !isLong(right)) || (row.left && left === undefined) || (row.right && right === undefined))
+      return [row];
     const side = (cell: Cell | undefined, text: string, depth: number): Cell | undefined => cell && { line: 0, depth, text, type: "text" };
-    const out: JsonRow[] = [{ kind: "same", path: row.path, ...(row.left ? { left: { ...row.left, text: "", raw: undefined } } : {}), ...(row.right ? { right: { ...row.right, text: "", raw: undefined } } : {}) }];
+    const out: JsonRow[] = [
+      {
+        kind: "same",
+        path: row.path,
+        ...(row.left ? { left: { ...row.left, text: "", raw: undefined } } : {}),
+        ...(row.right ? { right: { ...row.right, text: "", raw: undefined } } : {}),
+      },
+    ];
     const heads = out[0];
     if (heads?.left) delete heads.left.raw;
     if (heads?.right) delete heads.right.raw;
     if (heads && !(row.left && row.right)) heads.kind = row.kind;
     for (const line of diffLines((left ?? "").split("\n"), (right ?? "").split("\n")).rows) {
-      const [l, r] = [row.left && line.left ? side(row.left, line.left.text, row.left.depth + 1) : undefined, row.right && line.right ? side(row.right, line.right.text, row.right.depth + 1) : undefined];
+      const [l, r] = [
+        row.left && line.left ? side(row.left, line.left.text, row.left.depth + 1) : undefined,
+        row.right && line.right ? side(row.right, line.right.text, row.right.depth + 1) : undefined,
+      ];
       if (!l && !r) continue;
       const kind = !row.left ? "added" : !row.right ? "removed" : line.kind;
       out.push({ kind, path: row.path, ...(l ? { left: l } : {}), ...(r ? { right: r } : {}) });

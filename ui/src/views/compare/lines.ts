@@ -2,9 +2,20 @@
 import { diffArrays } from "diff";
 import type { RowKind } from "./json";
 
-export interface LineCell { line: number; text: string }
-export interface LineRow { kind: RowKind; left?: LineCell; right?: LineCell }
-export interface LineDiff { rows: LineRow[]; /** rows that differ */ changes: number; /** the two were too different to be lined up */ gaveUp: boolean }
+export interface LineCell {
+  line: number;
+  text: string;
+}
+export interface LineRow {
+  kind: RowKind;
+  left?: LineCell;
+  right?: LineCell;
+}
+export interface LineDiff {
+  rows: LineRow[];
+  /** rows that differ */ changes: number;
+  /** the two were too different to be lined up */ gaveUp: boolean;
+}
 
 /** Lines up two lists. `mask` gives what is compared; what is shown stays as it was. */
 export function diffLines(left: readonly string[], right: readonly string[], mask: (line: string) => string = (line) => line): LineDiff {

@@ -1,10 +1,19 @@
 // A comparison as text, in the form of a unified difference.
 import type { RowKind } from "./json";
 
-interface Side { text: string; depth?: number; key?: string }
-export interface ReportRow { kind: RowKind; left?: Side; right?: Side }
+interface Side {
+  text: string;
+  depth?: number;
+  key?: string;
+}
+export interface ReportRow {
+  kind: RowKind;
+  left?: Side;
+  right?: Side;
+}
 
-const line = (sign: string, side: Side): string => `${sign} ${"  ".repeat(Math.min(side.depth ?? 0, 24))}${side.key === undefined ? "" : `${side.key}: `}${side.text}`;
+const line = (sign: string, side: Side): string =>
+  `${sign} ${"  ".repeat(Math.min(side.depth ?? 0, 24))}${side.key === undefined ? "" : `${side.key}: `}${side.text}`;
 
 /** Only what differs, section by section. */
 export function reportText(a: string, b: string, sections: readonly (readonly [string, readonly ReportRow[]])[]): string {

@@ -5,7 +5,14 @@ import { waits } from "../run/timeline/model";
 import type { Span } from "../run/timeline/scale";
 import { length, without } from "../run/timeline/scale";
 
-export interface TimingRow { key: string; title: string | undefined; left?: number; right?: number; /** B less A */ change?: number; /** worth a look: over a tenth and a second */ notable: boolean }
+export interface TimingRow {
+  key: string;
+  title: string | undefined;
+  left?: number;
+  right?: number;
+  /** B less A */ change?: number;
+  /** worth a look: over a tenth and a second */ notable: boolean;
+}
 
 /** Milliseconds of each phase, by the phase's key. */
 export function phaseTimes(run: RunDetail["run"], nodes: readonly RunNode[], now: number): Map<string, { title: string | undefined; ms: number }> {

@@ -21,7 +21,11 @@ async function read(host: Host, run: string, isEnded: () => boolean): Promise<{ 
   }
 }
 
-export interface BothLogs { left: string[]; right: string[]; isCut: boolean }
+export interface BothLogs {
+  left: string[];
+  right: string[];
+  isCut: boolean;
+}
 
 export function useBothLogs(a: string | undefined, b: string | undefined): { data?: BothLogs; error?: ApiError } {
   const host = useHost();
@@ -31,10 +35,16 @@ export function useBothLogs(a: string | undefined, b: string | undefined): { dat
     let ended = false;
     setState({});
     Promise.all([read(host, a, () => ended), read(host, b, () => ended)]).then(
-      ([left, right]) => { if (!ended) setState({ data: { left: left.lines, right: right.lines, isCut: left.isCut || right.isCut } }); },
-      (thrown: unknown) => { if (!ended) setState({ error: toApiError(thrown) }); },
+      ([left, right]) => {
+        if (!ended) setState({ data: { left: left.lines, right: right.lines, isCut: left.isCut || right.isCut } });
+      },
+      (thrown: unknown) => {
+        if (!ended) setState({ error: toApiError(thrown) });
+      },
     );
-    return () => { ended = true; };
+    return () => {
+      ended = true;
+    };
   }, [host, a, b]);
   return state;
 }

@@ -1,7 +1,10 @@
 // The words by which two texts differ.
 import { diffArrays } from "diff";
 
-export interface Piece { text: string; changed: boolean }
+export interface Piece {
+  text: string;
+  changed: boolean;
+}
 
 /** Longest text whose words are compared; longer ones are marked as a whole. */
 const MOST = 20_000;
@@ -22,7 +25,10 @@ function trimmed(pieces: Piece[]): Piece[] {
   const out: Piece[] = [];
   for (const piece of pieces) {
     const words = piece.text.trim();
-    if (!piece.changed || words === "") { push(out, piece.text, piece.changed); continue; }
+    if (!piece.changed || words === "") {
+      push(out, piece.text, piece.changed);
+      continue;
+    }
     const from = piece.text.indexOf(words);
     push(out, piece.text.slice(0, from), false);
     push(out, words, true);

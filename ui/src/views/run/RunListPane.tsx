@@ -16,16 +16,24 @@ import { hasEnded } from "./facts";
 /** Content narrower than this has the list as a drawer, in rem. */
 const DRAWER_BELOW = 59.75;
 
-export interface ListPane { open: boolean; toggle: () => void; close: () => void }
+export interface ListPane {
+  open: boolean;
+  toggle: () => void;
+  close: () => void;
+}
 
-const isNarrow = () => (document.getElementById("content")?.clientWidth ?? window.innerWidth) < DRAWER_BELOW * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+const isNarrow = () =>
+  (document.getElementById("content")?.clientWidth ?? window.innerWidth) <
+  DRAWER_BELOW * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
 /** Whether the list is there. As a drawer it closes when another run is chosen. */
 export function useListPane(run: string, waits: boolean): ListPane {
   // Until somebody decides, a run that waits has the list of what else waits beside it.
   const [wide, setWide] = useState<boolean | null>(() => remembered<boolean | null>("run.list", null));
   const [asks, setAsks] = useState(waits);
-  useEffect(() => { if (waits) setAsks(true); }, [waits]);
+  useEffect(() => {
+    if (waits) setAsks(true);
+  }, [waits]);
   const [drawer, setDrawer] = useState(false);
   const [narrow, setNarrow] = useState(isNarrow);
   useEffect(() => {
@@ -39,9 +47,18 @@ export function useListPane(run: string, waits: boolean): ListPane {
     open: narrow ? drawer : shown,
     toggle: () => {
       if (narrow) setDrawer(!drawer);
-      else { setWide(!shown); remember("run.list", !shown); }
+      else {
+        setWide(!shown);
+        remember("run.list", !shown);
+      }
     },
-    close: () => { if (narrow) setDrawer(false); else { setWide(false); remember("run.list", false); } },
+    close: () => {
+      if (narrow) setDrawer(false);
+      else {
+        setWide(false);
+        remember("run.list", false);
+      }
+    },
   };
 }
 
@@ -51,10 +68,19 @@ export function useSiblings(run: string, project: string): { index: number | und
   const rows = page.data?.rows ?? [];
   const index = rows.findIndex((row) => row.runId === run);
   // The list a person came from goes before the project's own order.
-  return { index: index < 0 ? undefined : index, total: page.data?.total ?? rows.length, at: (step) => neighbour(run, step) ?? (index < 0 ? undefined : rows[index + step]?.runId) };
+  return {
+    index: index < 0 ? undefined : index,
+    total: page.data?.total ?? rows.length,
+    at: (step) => neighbour(run, step) ?? (index < 0 ? undefined : rows[index + step]?.runId),
+  };
 }
 
-interface Group { key: string; title: string; count?: number; rows: { row: RunRow; second: string }[] }
+interface Group {
+  key: string;
+  title: string;
+  count?: number;
+  rows: { row: RunRow; second: string }[];
+}
 
 export function RunListPane({ run, pane }: { run: string; pane: ListPane }) {
   return pane.open ? <OpenPane run={run} pane={pane} /> : null;
@@ -72,11 +98,29 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
     const running = home.data?.running ?? [];
     const shown = new Set([...waiting.map(({ run: row }) => row.runId), ...running.map((row) => row.runId)]);
     const out: Group[] = [];
-    if (waiting.length > 0) out.push({ key: "waiting", title: t("run.listWaiting"), count: waiting.length, rows: waiting.map(({ run: row, question }) => ({ row, second: question.form.title })) });
-    if (running.length > 0) out.push({
-      key: "running", title: t("run.listRunning"), count: running.length,
-      rows: running.map((row) => ({ row, second: [row.phase, row.progress ? (row.progress.total ? t("run.doneOf", { done: row.progress.done, total: row.progress.total }) : undefined) : undefined].filter(Boolean).join(t("run.listJoin")) || row.projectTitle })),
-    });
+    if (waiting.length > 0)
+      out.push({
+        key: "waiting",
+        title: t("run.listWaiting"),
+        count: waiting.length,
+        rows: waiting.map(({ run: row, question }) => ({ row, second: question.form.title })),
+      });
+    if (running.length > 0)
+      out.push({
+        key: "running",
+        title: t("run.listRunning"),
+        count: running.length,
+        rows: running.map((row) => ({
+          row,
+          second:
+            [
+              row.phase,
+              row.progress ? (row.progress.total ? t("run.doneOf", { done: row.progress.done, total: row.progress.total }) : undefined) : undefined,
+            ]
+              .filter(Boolean)
+              .join(t("run.listJoin")) || row.projectTitle,
+        })),
+      });
     let day: Group | undefined;
     for (const row of recent.data?.rows ?? []) {
       if (shown.has(row.runId)) continue;
@@ -95,7 +139,16 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
   const move = (event: KeyboardEvent) => {
     const links = [...(body.current?.querySelectorAll<HTMLAnchorElement>("a") ?? [])];
     const at = links.indexOf(document.activeElement as HTMLAnchorElement);
-    const next = event.key === "ArrowDown" ? at + 1 : event.key === "ArrowUp" ? at - 1 : event.key === "Home" ? 0 : event.key === "End" ? links.length - 1 : undefined;
+    const next =
+      event.key === "ArrowDown"
+        ? at + 1
+        : event.key === "ArrowUp"
+          ? at - 1
+          : event.key === "Home"
+            ? 0
+            : event.key === "End"
+              ? links.length - 1
+              : undefined;
     if (next === undefined || !links[next]) return;
     event.preventDefault();
     links[next].focus();
@@ -106,7 +159,16 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
   return (
     <>
       <div className="run-list-scrim" onClick={pane.close} aria-hidden="true" />
-      <aside className="run-list" aria-label={t("run.list")} onKeyDown={(event) => { if (event.key === "Escape") { event.stopPropagation(); pane.close(); } }}>
+      <aside
+        className="run-list"
+        aria-label={t("run.list")}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") {
+            event.stopPropagation();
+            pane.close();
+          }
+        }}
+      >
         <div className="run-list-bar">
           <span className="k-h2 k-grow">{t("run.list")}</span>
           <IconButton icon={ListFilter} label={t("run.listFilter")} size="small" onClick={() => navigate("/runs")} />
@@ -116,15 +178,28 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
         <div className="run-list-body" ref={body} onKeyDown={move}>
           {groups.map((group) => (
             <div key={group.key} role="group" aria-label={group.title}>
-              <h2 className="run-list-head">{group.title}{group.count !== undefined && <span className="k-num"> {format.number(group.count)}</span>}</h2>
+              <h2 className="run-list-head">
+                {group.title}
+                {group.count !== undefined && <span className="k-num"> {format.number(group.count)}</span>}
+              </h2>
               {group.rows.map(({ row, second }) => (
                 <Link
-                  key={row.runId} to={runAddress(row.runId)} className="run-list-row" aria-current={row.runId === run ? "true" : undefined}
+                  key={row.runId}
+                  to={runAddress(row.runId)}
+                  className="run-list-row"
+                  aria-current={row.runId === run ? "true" : undefined}
                   tabIndex={row.runId === run || (!isShown && row.runId === first) ? 0 : -1}
                 >
                   <Glyph name={row.status} />
                   <span className="k-col k-grow">
-                    <span className="k-r"><span className="k-med k-trunc k-grow">{revealText(row.entrypointTitle)}</span><span className="k-xs k-dim k-num" title={format.absolute(row.createdAt)}>{hasEnded(row.status) || row.status === "waiting_for_input" ? format.relative(row.finishedAt ?? row.stages.at(-1)?.at ?? row.createdAt, now) : format.clock(now - (row.startedAt ?? row.createdAt))}</span></span>
+                    <span className="k-r">
+                      <span className="k-med k-trunc k-grow">{revealText(row.entrypointTitle)}</span>
+                      <span className="k-xs k-dim k-num" title={format.absolute(row.createdAt)}>
+                        {hasEnded(row.status) || row.status === "waiting_for_input"
+                          ? format.relative(row.finishedAt ?? row.stages.at(-1)?.at ?? row.createdAt, now)
+                          : format.clock(now - (row.startedAt ?? row.createdAt))}
+                      </span>
+                    </span>
                     <span className="k-sub k-trunc">{revealText(second)}</span>
                   </span>
                 </Link>

@@ -28,18 +28,39 @@ export function RunStrip({ detail, nodes, go }: TabProps) {
     const share = ((piece.to - piece.from) / total) * (toGo.length > 0 || run.status === "interrupted" ? 0.8 : 1);
     const times = t("run.fromTo", { from: format.timeSeconds(piece.from), to: format.timeSeconds(piece.to) });
     const name = piece.phase === undefined ? undefined : revealText(piece.phase) || t("run.emptyPhase");
-    const words = piece.kind === "queue" ? t("run.stripQueued", { took })
-      : piece.kind === "wait" ? (question(piece.from) ? t("run.stripWaitedFor", { took, what: question(piece.from) ?? "" }) : t("run.stripWaited", { took }))
-        : name === undefined ? t(piece.kind === "now" ? "run.stripRunsSoFar" : "run.stripRan", { took })
-          : t(piece.kind === "now" ? "run.stripPhaseSoFar" : "run.stripPhase", { phase: name, took });
+    const words =
+      piece.kind === "queue"
+        ? t("run.stripQueued", { took })
+        : piece.kind === "wait"
+          ? question(piece.from)
+            ? t("run.stripWaitedFor", { took, what: question(piece.from) ?? "" })
+            : t("run.stripWaited", { took })
+          : name === undefined
+            ? t(piece.kind === "now" ? "run.stripRunsSoFar" : "run.stripRan", { took })
+            : t(piece.kind === "now" ? "run.stripPhaseSoFar" : "run.stripPhase", { phase: name, took });
     return {
       // A word that can't be read is left out; the title has it.
-      key: `${index}`, kind: piece.kind, label: share * width > roomOf(words) * 0.8 ? words : share * width > roomOf(name ?? words) ? (name ?? words) : "", title: `${words} (${times})`,
+      key: `${index}`,
+      kind: piece.kind,
+      label: share * width > roomOf(words) * 0.8 ? words : share * width > roomOf(name ?? words) ? (name ?? words) : "",
+      title: `${words} (${times})`,
       weight: Math.max(piece.to - piece.from, total * 0.012),
       onOpen: () => go("timeline", { from: Math.round(piece.from), to: Math.round(piece.to) }),
     };
   });
-  if (live && toGo.length > 0) parts.push({ key: "next", kind: "next", label: isGuided(nodes) ? t("run.stepsToGo", { count: toGo.length }) : toGo.join(t("run.listJoin")), title: t("run.stripToGo", { what: toGo.join(t("run.listJoin")) }), weight: total * 0.2 });
-  if (detail.run.status === "interrupted") parts.push({ key: "next", kind: "next", label: t("run.stripNotFinished"), title: t("run.stripNotFinished"), weight: total * 0.3 });
-  return <div className="run-strip" ref={root}><LifelineStrip parts={parts} label={t("run.strip")} /></div>;
+  if (live && toGo.length > 0)
+    parts.push({
+      key: "next",
+      kind: "next",
+      label: isGuided(nodes) ? t("run.stepsToGo", { count: toGo.length }) : toGo.join(t("run.listJoin")),
+      title: t("run.stripToGo", { what: toGo.join(t("run.listJoin")) }),
+      weight: total * 0.2,
+    });
+  if (detail.run.status === "interrupted")
+    parts.push({ key: "next", kind: "next", label: t("run.stripNotFinished"), title: t("run.stripNotFinished"), weight: total * 0.3 });
+  return (
+    <div className="run-strip" ref={root}>
+      <LifelineStrip parts={parts} label={t("run.strip")} />
+    </div>
+  );
 }

@@ -39,7 +39,11 @@ export function firstTab(detail: RunDetail, nodes: readonly RunNode[], lastUsed:
   return tabs.find((tab) => tab === lastUsed && tab !== "question") ?? "diagram";
 }
 
-export interface StripPiece extends Span { kind: "queue" | "ran" | "wait" | "now" | "bad"; phase?: string; noPhase?: boolean }
+export interface StripPiece extends Span {
+  kind: "queue" | "ran" | "wait" | "now" | "bad";
+  phase?: string;
+  noPhase?: boolean;
+}
 
 /** The life of a run in pieces: phases where there are any, cut by the times a person was waited for. */
 export function stripPieces(run: RunRow, nodes: readonly RunNode[], now: number): { pieces: StripPiece[]; toGo: string[] } {
@@ -58,7 +62,9 @@ export function stripPieces(run: RunRow, nodes: readonly RunNode[], now: number)
   let free: Span[] = without([{ from: begin, to: end }], pieces);
   const ran: StripPiece[] = [];
   begun.forEach((lane, index) => {
-    const open = lane.phases.some((phase) => !phase.finishedAt && phase.startedAt) || lane.members.some((member) => member.node.startedAt && !member.node.finishedAt);
+    const open =
+      lane.phases.some((phase) => !phase.finishedAt && phase.startedAt) ||
+      lane.members.some((member) => member.node.startedAt && !member.node.finishedAt);
     // Phases that overlap are shown one after the other.
     const to = Math.min(open ? end : (lane.finishedAt ?? end), begun[index + 1]?.startedAt ?? Infinity);
     const spans = without([{ from: lane.startedAt ?? begin, to }], [...pieces, ...ran]);
@@ -76,10 +82,17 @@ export function stripPieces(run: RunRow, nodes: readonly RunNode[], now: number)
   return { pieces, toGo };
 }
 
-const guidedLanes = (nodes: readonly RunNode[]): Lane[] => nodes.filter((node) => node.kind === "step" && (node.parent === undefined || node.parent === null)).map((node) => ({
-  key: String(node.id), title: guidedStep(node)?.id ?? node.title, members: [], phases: [node],
-  ...(node.startedAt ? { startedAt: node.startedAt } : {}), ...(node.finishedAt ? { finishedAt: node.finishedAt } : {}),
-}));
+const guidedLanes = (nodes: readonly RunNode[]): Lane[] =>
+  nodes
+    .filter((node) => node.kind === "step" && (node.parent === undefined || node.parent === null))
+    .map((node) => ({
+      key: String(node.id),
+      title: guidedStep(node)?.id ?? node.title,
+      members: [],
+      phases: [node],
+      ...(node.startedAt ? { startedAt: node.startedAt } : {}),
+      ...(node.finishedAt ? { finishedAt: node.finishedAt } : {}),
+    }));
 
 /** Milliseconds the run took, without the time in the queue; undefined when it never started. */
 export function tookMs(run: RunRow, now: number): number | undefined {

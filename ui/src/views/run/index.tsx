@@ -56,7 +56,10 @@ function useShort(ref: RefObject<HTMLElement | null>): boolean {
     const styles = new MutationObserver(measure);
     styles.observe(document.documentElement, { attributes: true, attributeFilter: ["style"] });
     measure();
-    return () => { sizes.disconnect(); styles.disconnect(); };
+    return () => {
+      sizes.disconnect();
+      styles.disconnect();
+    };
   }, [ref]);
   return short;
 }
@@ -76,7 +79,13 @@ function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPa
   const settled = data !== undefined && (nodes.data !== undefined || nodes.error !== null);
   useEffect(() => {
     if (asked || !settled || !data) return;
-    navigate(address(["run", run, firstTab(data, list, remembered<string | null>("run.tab", null))], Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] ?? ""))), { replace: true });
+    navigate(
+      address(
+        ["run", run, firstTab(data, list, remembered<string | null>("run.tab", null))],
+        Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] ?? "")),
+      ),
+      { replace: true },
+    );
   });
 
   const go = useCallback<TabProps["go"]>((tab, search = {}) => navigate(address(["run", run, tab], search)), [run]);
@@ -86,7 +95,15 @@ function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPa
     remember("run.tab", next);
     navigate(address(["run", run, next]), { replace: true });
   };
-  useActions(tabs.map((name, index) => ({ id: `run.tab.${name}`, title: t("run.goToTab", { tab: t(`run.tab_${name}`) }), group: "view", keys: String(index + 1), run: () => choose(name) })));
+  useActions(
+    tabs.map((name, index) => ({
+      id: `run.tab.${name}`,
+      title: t("run.goToTab", { tab: t(`run.tab_${name}`) }),
+      group: "view",
+      keys: String(index + 1),
+      run: () => choose(name),
+    })),
+  );
   // A tab that isn't this run's (an old link, the question answered) leads to the first that is.
   useEffect(() => {
     if (settled && data && asked && !tabs.includes(asked)) navigate(address(["run", run, firstTab(data, list, null)]), { replace: true });
@@ -95,7 +112,15 @@ function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPa
   if (!data) {
     return (
       <div className="run-pane">
-        {detail.error ? <div className="run-padded"><ErrorState error={detail.error} onRetry={() => void detail.refetch()} /></div> : <Late><RunBones /></Late>}
+        {detail.error ? (
+          <div className="run-padded">
+            <ErrorState error={detail.error} onRetry={() => void detail.refetch()} />
+          </div>
+        ) : (
+          <Late>
+            <RunBones />
+          </Late>
+        )}
       </div>
     );
   }
@@ -123,7 +148,11 @@ function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPa
         value={tab ?? ""}
         tabs={tabs.map((name) => ({ value: name, label: t(`run.tab_${name}`), ...(counts[name] === undefined ? {} : { count: counts[name] }) }))}
         onChange={(next) => isTab(next) && choose(next)}
-        end={<span className="run-tab-keys"><Kbd keys="1" />–<Kbd keys={String(tabs.length)} /></span>}
+        end={
+          <span className="run-tab-keys">
+            <Kbd keys="1" />–<Kbd keys={String(tabs.length)} />
+          </span>
+        }
       >
         {tab && <Boundary key={tab}>{views[tab]()}</Boundary>}
       </Tabs>

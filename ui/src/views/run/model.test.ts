@@ -13,24 +13,67 @@ import { longestChain, timeRows, whereTimeWent } from "./timeline/model";
 import { GAP_WIDTH, idleGaps, inside, timeScale, union, without, zoomRange } from "./timeline/scale";
 
 const at = 1_000_000;
-const node = (id: number, kind: RunNode["kind"], title: string, status: RunNode["status"], from?: number, to?: number, parent?: number, detail?: unknown): RunNode => ({ id, kind, title, status, ...(from === undefined ? {} : { startedAt: at + from }), ...(to === undefined ? {} : { finishedAt: at + to }), ...(parent === undefined ? {} : { parent }), ...(detail === undefined ? {} : { detail }) });
+const node = (
+  id: number,
+  kind: RunNode["kind"],
+  title: string,
+  status: RunNode["status"],
+  from?: number,
+  to?: number,
+  parent?: number,
+  detail?: unknown,
+): RunNode => ({
+  id,
+  kind,
+  title,
+  status,
+  ...(from === undefined ? {} : { startedAt: at + from }),
+  ...(to === undefined ? {} : { finishedAt: at + to }),
+  ...(parent === undefined ? {} : { parent }),
+  ...(detail === undefined ? {} : { detail }),
+});
 const all = scenes(Date.now());
-const scene = (id: string) => { const found = all[id]; if (!found) throw new Error(id); return found; };
+const scene = (id: string) => {
+  const found = all[id];
+  if (!found) throw new Error(id);
+  return found;
+};
 
 describe("lanes", () => {
   test("in the order of their first member, members by start; equal titles are one lane", () => {
-    const list = lanes([node(1, "phase", "B", "success", 50, 90), node(2, "phase", "A", "success", 0, 40), node(3, "step", "late", "success", 70, 80, 1), node(4, "step", "early", "success", 55, 60, 1), node(5, "step", "first", "success", 0, 5, 2), node(6, "phase", "A", "success", 95, 99), node(7, "step", "again", "success", 95, 99, 6)], "success");
-    expect(list.map((lane) => [lane.title, lane.members.map((member) => member.node.title)])).toEqual([["A", ["first", "again"]], ["B", ["early", "late"]]]);
+    const list = lanes(
+      [
+        node(1, "phase", "B", "success", 50, 90),
+        node(2, "phase", "A", "success", 0, 40),
+        node(3, "step", "late", "success", 70, 80, 1),
+        node(4, "step", "early", "success", 55, 60, 1),
+        node(5, "step", "first", "success", 0, 5, 2),
+        node(6, "phase", "A", "success", 95, 99),
+        node(7, "step", "again", "success", 95, 99, 6),
+      ],
+      "success",
+    );
+    expect(list.map((lane) => [lane.title, lane.members.map((member) => member.node.title)])).toEqual([
+      ["A", ["first", "again"]],
+      ["B", ["early", "late"]],
+    ]);
   });
   test("no phase and an empty phase are two lanes", () => {
-    const list = lanes([node(1, "step", "loose", "success", 0, 1), node(2, "phase", "", "success", 2, 3), node(3, "step", "in", "success", 2, 3, 2)], "success");
+    const list = lanes(
+      [node(1, "step", "loose", "success", 0, 1), node(2, "phase", "", "success", 2, 3), node(3, "step", "in", "success", 2, 3, 2)],
+      "success",
+    );
     expect(list.map((lane) => lane.title)).toEqual([undefined, ""]);
   });
   test("phases without members come last; loops and unknown parents don't hang", () => {
-    const list = lanes([node(1, "phase", "Later", "queued"), node(2, "step", "x", "success", 0, 1, 99), { ...node(3, "step", "y", "success", 1, 2), parent: 3 }], "success");
+    const list = lanes(
+      [node(1, "phase", "Later", "queued"), node(2, "step", "x", "success", 0, 1, 99), { ...node(3, "step", "y", "success", 1, 2), parent: 3 }],
+      "success",
+    );
     expect(list.map((lane) => lane.title)).toEqual([undefined, "Later"]);
   });
-  test("what was running when the process vanished is interrupted", () => expect(lanes([node(1, "step", "x", "running", 0)], "interrupted")[0]?.members[0]?.status).toBe("interrupted"));
+  test("what was running when the process vanished is interrupted", () =>
+    expect(lanes([node(1, "step", "x", "running", 0)], "interrupted")[0]?.members[0]?.status).toBe("interrupted"));
 });
 
 describe("captions", () => {
@@ -39,8 +82,21 @@ describe("captions", () => {
     expect(of()).toEqual({ kind: "none" });
     expect(of("queued")).toEqual({ kind: "none" });
     expect(of("success", "success")).toEqual({ kind: "completed", count: 2 });
-    expect(of("success", "running", "failed", "running", "queued")).toEqual({ kind: "parts", parts: [{ status: "running", count: 2 }, { status: "failed", count: 1 }] });
-    expect(of("success", "interrupted", "cancelled")).toEqual({ kind: "parts", parts: [{ status: "completed", count: 1 }, { status: "cancelled", count: 1 }, { status: "interrupted", count: 1 }] });
+    expect(of("success", "running", "failed", "running", "queued")).toEqual({
+      kind: "parts",
+      parts: [
+        { status: "running", count: 2 },
+        { status: "failed", count: 1 },
+      ],
+    });
+    expect(of("success", "interrupted", "cancelled")).toEqual({
+      kind: "parts",
+      parts: [
+        { status: "completed", count: 1 },
+        { status: "cancelled", count: 1 },
+        { status: "interrupted", count: 1 },
+      ],
+    });
   });
 });
 
@@ -54,7 +110,15 @@ describe("diagram layout", () => {
     expect(plan.edges.dashed).not.toBe("");
   });
   test("over forty members the finished are folded, until the lane is opened", () => {
-    const [lane] = lanes([node(1, "phase", "P", "running", 0), ...Array.from({ length: 60 }, (_, index) => node(index + 2, "agent", `a${index}`, index < 50 ? "success" : "running", index, index < 50 ? index + 1 : undefined, 1))], "running");
+    const [lane] = lanes(
+      [
+        node(1, "phase", "P", "running", 0),
+        ...Array.from({ length: 60 }, (_, index) =>
+          node(index + 2, "agent", `a${index}`, index < 50 ? "success" : "running", index, index < 50 ? index + 1 : undefined, 1),
+        ),
+      ],
+      "running",
+    );
     if (!lane) throw new Error("no lane");
     expect(folded(lane).completed).toHaveLength(50);
     expect(layout([lane], new Set()).boxes).toHaveLength(11);
@@ -90,13 +154,47 @@ describe("diagram layout", () => {
 
 describe("time scale", () => {
   test("spans add and subtract", () => {
-    expect(union([{ from: 5, to: 9 }, { from: 0, to: 6 }])).toEqual([{ from: 0, to: 9 }]);
-    expect(without([{ from: 0, to: 10 }], [{ from: 2, to: 3 }, { from: 9, to: 20 }])).toEqual([{ from: 0, to: 2 }, { from: 3, to: 9 }]);
+    expect(
+      union([
+        { from: 5, to: 9 },
+        { from: 0, to: 6 },
+      ]),
+    ).toEqual([{ from: 0, to: 9 }]);
+    expect(
+      without(
+        [{ from: 0, to: 10 }],
+        [
+          { from: 2, to: 3 },
+          { from: 9, to: 20 },
+        ],
+      ),
+    ).toEqual([
+      { from: 0, to: 2 },
+      { from: 3, to: 9 },
+    ]);
   });
   test("a gap is more than 5 % and 10 s without a bar", () => {
     const whole = { from: 0, to: 100_000 };
-    expect(idleGaps(whole, [{ from: 0, to: 40_000 }, { from: 60_000, to: 100_000 }], [{ from: 41_000, to: 59_000 }])).toEqual([{ from: 40_000, to: 60_000, waited: true }]);
-    expect(idleGaps(whole, [{ from: 0, to: 45_500 }, { from: 55_000, to: 100_000 }], [])).toEqual([]);
+    expect(
+      idleGaps(
+        whole,
+        [
+          { from: 0, to: 40_000 },
+          { from: 60_000, to: 100_000 },
+        ],
+        [{ from: 41_000, to: 59_000 }],
+      ),
+    ).toEqual([{ from: 40_000, to: 60_000, waited: true }]);
+    expect(
+      idleGaps(
+        whole,
+        [
+          { from: 0, to: 45_500 },
+          { from: 55_000, to: 100_000 },
+        ],
+        [],
+      ),
+    ).toEqual([]);
     expect(idleGaps({ from: 0, to: 10_000_000 }, [{ from: 0, to: 9_600_000 }], [])).toEqual([]);
   });
   test("gaps shrink to 92 px, and every time has one place", () => {
@@ -109,7 +207,8 @@ describe("time scale", () => {
     for (let index = 1; index < 460; index += 1) expect(scale.x(index * 1_000)).toBeGreaterThan(scale.x((index - 1) * 1_000));
     expect(scale.ticks(80).every((tick) => tick.at <= 40_000 || tick.at >= 400_000)).toBe(true);
   });
-  test("a gap that would grow is left alone", () => expect(timeScale({ from: 0, to: 1_000_000 }, 500, [{ from: 0, to: 60_000, waited: false }]).gaps).toEqual([]));
+  test("a gap that would grow is left alone", () =>
+    expect(timeScale({ from: 0, to: 1_000_000 }, 500, [{ from: 0, to: 60_000, waited: false }]).gaps).toEqual([]));
   test("zooming stays inside", () => {
     expect(zoomRange({ from: 0, to: 100 }, { from: 0, to: 100 }, 2, 90)).toEqual({ from: 45, to: 95 });
     expect(inside({ from: -20, to: 30 }, { from: 0, to: 100 })).toEqual({ from: 0, to: 50 });
@@ -126,9 +225,12 @@ describe("timeline", () => {
     expect(bars("Growth")).toEqual(["failed", "queued", "ran"]);
     expect(bars("Support")).toEqual(["queued", "ran"]);
     expect(bars("Tone")).toEqual(["waited"]);
-    expect(timeRows(lanes(nodes, "success"), "phase", new Set(["p:Read"]), Date.now(), undefined).filter((row) => row.lane === "p:Read")).toHaveLength(1);
+    expect(
+      timeRows(lanes(nodes, "success"), "phase", new Set(["p:Read"]), Date.now(), undefined).filter((row) => row.lane === "p:Read"),
+    ).toHaveLength(1);
   });
-  test("the longest chain goes back from the end", () => expect(longestChain(nodes, 4).map((link) => link.node.title)).toEqual(["Rewrite", "Check wording", "pandoc", "Write files"]));
+  test("the longest chain goes back from the end", () =>
+    expect(longestChain(nodes, 4).map((link) => link.node.title)).toEqual(["Rewrite", "Check wording", "pandoc", "Write files"]));
 });
 
 describe("head", () => {
@@ -154,7 +256,15 @@ describe("head", () => {
   });
   test("the strip is phases cut by waiting", () => {
     const { detail, nodes } = scene("20261130-e1ka");
-    expect(stripPieces(detail.run, nodes, Date.now()).pieces.map((piece) => piece.phase ?? piece.kind)).toEqual(["queue", "Read", "Summarise", "Review", "wait", "Review", "Publish"]);
+    expect(stripPieces(detail.run, nodes, Date.now()).pieces.map((piece) => piece.phase ?? piece.kind)).toEqual([
+      "queue",
+      "Read",
+      "Summarise",
+      "Review",
+      "wait",
+      "Review",
+      "Publish",
+    ]);
     const live = scene("20261130-6hfc");
     const strip = stripPieces(live.detail.run, live.nodes, live.detail.run.createdAt + 130_000);
     expect(strip.pieces.at(-1)).toMatchObject({ phase: "Summarise", kind: "now" });
@@ -166,24 +276,46 @@ describe("head", () => {
 
 describe("details of nodes", () => {
   test("unknown shapes give nothing", () => {
-    for (const detail of [null, 3, "x", [], { tries: "many", tokens: "lots" }, { tries: [null, 3] }]) expect(nodeFacts(node(1, "agent", "x", "success", 0, 1, undefined, detail)).earlier).toEqual([]);
+    for (const detail of [null, 3, "x", [], { tries: "many", tokens: "lots" }, { tries: [null, 3] }])
+      expect(nodeFacts(node(1, "agent", "x", "success", 0, 1, undefined, detail)).earlier).toEqual([]);
   });
   test("guided steps", () => {
     const { nodes } = scene("20261130-t3gd");
     expect(isGuided(nodes)).toBe(true);
-    expect(thread(nodes).map((item) => [item.node.title, item.depth])).toEqual([["Collect candidates", 0], ["Screen abstracts", 0], ["Select for depth", 0], ["Review each paper", 0], ["Read the paper", 1], ["Write the report", 0]]);
+    expect(thread(nodes).map((item) => [item.node.title, item.depth])).toEqual([
+      ["Collect candidates", 0],
+      ["Screen abstracts", 0],
+      ["Select for depth", 0],
+      ["Review each paper", 0],
+      ["Read the paper", 1],
+      ["Write the report", 0],
+    ]);
     const screen = nodes[1];
     if (!screen) throw new Error("no step");
     expect(guidedStep(screen)).toMatchObject({ id: "screen", override: { by: "Zed" } });
-    expect(guidedStep(node(1, "step", "x", "success", 0, 1, undefined, { guided: { override: { reason: 3 }, gate: "no" } }))).toMatchObject({ gate: [], outputs: [] });
+    expect(guidedStep(node(1, "step", "x", "success", 0, 1, undefined, { guided: { override: { reason: 3 }, gate: "no" } }))).toMatchObject({
+      gate: [],
+      outputs: [],
+    });
   });
 });
 
 test("what Continue would do, row by row", () => {
   const { nodes, preview } = scene("20261130-4nwo");
   if (!preview) throw new Error("no preview");
-  expect(fates(lanes(nodes, "interrupted").flatMap((lane) => lane.members), preview).map((row) => [row.title, row.fate])).toEqual([
-    ["Load shops", "kept"], ["Fetch list pages", "kept"], ["Shop A", "kept"], ["Shop B", "kept"], ["Shop C", "again"], ["POST alerts.internal/send", "asks"], ["Compare", "todo"],
+  expect(
+    fates(
+      lanes(nodes, "interrupted").flatMap((lane) => lane.members),
+      preview,
+    ).map((row) => [row.title, row.fate]),
+  ).toEqual([
+    ["Load shops", "kept"],
+    ["Fetch list pages", "kept"],
+    ["Shop A", "kept"],
+    ["Shop B", "kept"],
+    ["Shop C", "again"],
+    ["POST alerts.internal/send", "asks"],
+    ["Compare", "todo"],
   ]);
 });
 
@@ -191,7 +323,12 @@ describe("commands", () => {
   test("short ones stay on a line, long ones break at options", () => {
     expect(commandLines("ls", ["-l"])).toHaveLength(1);
     const lines = commandLines("gh", ["release", "create", "v4.2.0", "--title", "4.2.0, Harbour", "--notes-file", "notes/4.2.0.md", "--verify-tag"]);
-    expect(lines.map((line) => line.words.map((word) => word.text))).toEqual([["gh", "release", "create", "v4.2.0"], ["--title", "4.2.0, Harbour"], ["--notes-file", "notes/4.2.0.md"], ["--verify-tag"]]);
+    expect(lines.map((line) => line.words.map((word) => word.text))).toEqual([
+      ["gh", "release", "create", "v4.2.0"],
+      ["--title", "4.2.0, Harbour"],
+      ["--notes-file", "notes/4.2.0.md"],
+      ["--verify-tag"],
+    ]);
     expect(lines[1]?.words[1]).toMatchObject({ isQuoted: true, isValue: true });
   });
   test("no word is lost, whatever it holds", () => {
@@ -226,7 +363,10 @@ describe("output", () => {
     expect(readBeginning("no json")).toBeUndefined();
   });
   test("CSV with quotes, line ends and missing fields", () => {
-    expect(parseCsv('\ufeffname,text\r\na,"x, ""y""\nz"\nb\n', ",")).toEqual([{ name: "a", text: 'x, "y"\nz' }, { name: "b", text: "" }]);
+    expect(parseCsv('\ufeffname,text\r\na,"x, ""y""\nz"\nb\n', ",")).toEqual([
+      { name: "a", text: 'x, "y"\nz' },
+      { name: "b", text: "" },
+    ]);
     expect(parseCsv("no table", ",")).toBeUndefined();
   });
 });

@@ -9,7 +9,8 @@ import { createSceneHost } from "./testing/host";
 const segments = () => location.hash.replace(/^#\//, "").split("?")[0]?.split("/") ?? [];
 const params = () => new URLSearchParams(location.hash.split("?")[1] ?? "");
 const tab = (name: string | RegExp) => page.getByRole("tab", { name });
-const calls = (host: ReturnType<typeof createSceneHost>, name: string) => host.calls.filter((call) => call.name === name).map((call) => call.request as Record<string, unknown>);
+const calls = (host: ReturnType<typeof createSceneHost>, name: string) =>
+  host.calls.filter((call) => call.name === name).map((call) => call.request as Record<string, unknown>);
 
 async function open(at: string, options: MockOptions = {}) {
   const host = createSceneHost({ ...options, settings: { language: "en", theme: "light", ...options.settings } });
@@ -21,24 +22,49 @@ async function open(at: string, options: MockOptions = {}) {
 }
 
 /** One address per tab and state. */
-const VIEWS = ["20261130-e1ka/output", "20261130-e1ka/timeline", "20261130-e1ka/input", "20261130-6hfc/diagram?step=8", "20261130-zz1c/output", "20261130-zz1c/logs", "20261130-k7mq", "20261130-9xwd", "20261130-2nd1", "20261130-t3gd/steps?step=2", "20261130-4nwo"];
+const VIEWS = [
+  "20261130-e1ka/output",
+  "20261130-e1ka/timeline",
+  "20261130-e1ka/input",
+  "20261130-6hfc/diagram?step=8",
+  "20261130-zz1c/output",
+  "20261130-zz1c/logs",
+  "20261130-k7mq",
+  "20261130-9xwd",
+  "20261130-2nd1",
+  "20261130-t3gd/steps?step=2",
+  "20261130-4nwo",
+];
 
 describe("every tab and state", () => {
-  test.each(VIEWS)("%s is accessible and fits in every size", async (at) => {
-    await open(at);
-    await expectAccessible(document.querySelector("#content") ?? document.body);
-    await expectGoodLayout(() => document.querySelector("#content") ?? document.body);
-  }, 60_000);
-  test.each(VIEWS)("%s in the dark, in Chinese", async (at) => {
-    await open(at, { settings: { theme: "dark", language: "zh-CN" } });
-    await expectAccessible(document.querySelector("#content") ?? document.body);
-    await expectGoodLayout(() => document.querySelector("#content") ?? document.body);
-  }, 60_000);
+  test.each(VIEWS)(
+    "%s is accessible and fits in every size",
+    async (at) => {
+      await open(at);
+      await expectAccessible(document.querySelector("#content") ?? document.body);
+      await expectGoodLayout(() => document.querySelector("#content") ?? document.body);
+    },
+    60_000,
+  );
+  test.each(VIEWS)(
+    "%s in the dark, in Chinese",
+    async (at) => {
+      await open(at, { settings: { theme: "dark", language: "zh-CN" } });
+      await expectAccessible(document.querySelector("#content") ?? document.body);
+      await expectGoodLayout(() => document.querySelector("#content") ?? document.body);
+    },
+    60_000,
+  );
 });
 
 describe("the head", () => {
   test("a run opens where its state says", async () => {
-    for (const [run, expected] of [["20261130-k7mq", "question"], ["20261130-zz1c", "output"], ["20261130-6hfc", "diagram"], ["20261130-t3gd", "steps"]] as const) {
+    for (const [run, expected] of [
+      ["20261130-k7mq", "question"],
+      ["20261130-zz1c", "output"],
+      ["20261130-6hfc", "diagram"],
+      ["20261130-t3gd", "steps"],
+    ] as const) {
       const { unmount } = await open(run);
       expect(segments()[2]).toBe(expected);
       await unmount();
@@ -63,7 +89,12 @@ describe("the head", () => {
     const { host } = await open("20261130-e1ka");
     await userEvent.keyboard("p");
     await page.getByRole("button", { name: "Undo" }).click();
-    await expect.poll(() => calls(host, "pin_run")).toEqual([{ run: "20261130-e1ka", pinned: true }, { run: "20261130-e1ka", pinned: false }]);
+    await expect
+      .poll(() => calls(host, "pin_run"))
+      .toEqual([
+        { run: "20261130-e1ka", pinned: true },
+        { run: "20261130-e1ka", pinned: false },
+      ]);
   });
   test("an ended run can be run again and compared", async () => {
     const { host } = await open("20261130-e1ka");
@@ -98,7 +129,9 @@ describe("a question", () => {
     const again = await open("20261130-k7mq");
     await expect.element(page.getByRole("textbox", { name: "Anything to add" })).toHaveValue("Name the cache node");
     await userEvent.keyboard("{Control>}{Enter}{/Control}");
-    await expect.poll(() => calls(again.host, "answer")[0]).toMatchObject({ run: "20261130-k7mq", question: 1, action: "accept", content: { tone: "plain", more: "Name the cache node" } });
+    await expect
+      .poll(() => calls(again.host, "answer")[0])
+      .toMatchObject({ run: "20261130-k7mq", question: 1, action: "accept", content: { tone: "plain", more: "Name the cache node" } });
     await expect.element(page.getByText(/You answered at/)).toBeVisible();
     expect(Object.keys(localStorage).filter((key) => key.startsWith("draft:"))).toEqual([]);
     await expect.element(page.getByRole("heading", { level: 1 })).toHaveFocus();
@@ -142,7 +175,13 @@ describe("a question", () => {
     host.fail("answer", null);
     const call = host.call;
     let release = () => {};
-    host.call = ((name: never, request: never) => (name === "answer" ? new Promise((resolve) => { host.calls.push({ name, request }); release = () => resolve({} as never); }) : call(name, request))) as typeof host.call;
+    host.call = ((name: never, request: never) =>
+      name === "answer"
+        ? new Promise((resolve) => {
+            host.calls.push({ name, request });
+            release = () => resolve({} as never);
+          })
+        : call(name, request)) as typeof host.call;
     await send().click();
     await expect.element(page.getByRole("button", { name: "Sending" })).toBeDisabled();
     await userEvent.keyboard("{Control>}{Enter}{/Control}");
@@ -156,7 +195,8 @@ describe("an approval", () => {
   test("the whole command is shown, one option a line, and the environment's values are not", async () => {
     await open("20261130-9xwd");
     const text = document.querySelector(".run-command")?.textContent ?? "";
-    for (const word of ["gh", "release", "create", "v4.2.0", "--title", "4.2.0, Harbour", "--notes-file", "notes/4.2.0.md", "--verify-tag"]) expect(text).toContain(word);
+    for (const word of ["gh", "release", "create", "v4.2.0", "--title", "4.2.0, Harbour", "--notes-file", "notes/4.2.0.md", "--verify-tag"])
+      expect(text).toContain(word);
     expect(document.querySelectorAll(".run-command-line")).toHaveLength(4);
     await expect.element(page.getByRole("checkbox")).not.toBeChecked();
   });
@@ -195,7 +235,9 @@ describe("an approval", () => {
 describe("output", () => {
   test("the first table is shown, what is chosen goes into the address, forms change", async () => {
     await open("20261130-e1ka");
-    await expect.poll(() => [...document.querySelectorAll(".ou-side th")].map((cell) => cell.textContent)).toEqual(["team", "text", "people", "weight", "sources"]);
+    await expect
+      .poll(() => [...document.querySelectorAll(".ou-side th")].map((cell) => cell.textContent))
+      .toEqual(["team", "text", "people", "weight", "sources"]);
     await page.getByRole("treeitem", { name: /^page/ }).click();
     await expect.poll(() => params().get("value")).toBe("output.page");
     await expect.element(page.getByRole("heading", { name: "Week 48" })).toBeVisible();

@@ -19,12 +19,26 @@ function useLife(): number {
 /** Below this zoom a box is only its glyph and a bar of its state's colour. */
 const PLAIN_BELOW = 0.4;
 
-export interface CanvasControl { view: () => View; set: (view: View) => void; size: () => { width: number; height: number }; life: () => number }
+export interface CanvasControl {
+  view: () => View;
+  set: (view: View) => void;
+  size: () => { width: number; height: number };
+  life: () => number;
+}
 
 interface CanvasProps {
-  plan: Layout; lanes: readonly Lane[]; selected: string | null; now: number; end: number | undefined; follow: boolean;
+  plan: Layout;
+  lanes: readonly Lane[];
+  selected: string | null;
+  now: number;
+  end: number | undefined;
+  follow: boolean;
   control: RefObject<CanvasControl | null>;
-  onSelect: (key: string) => void; onOpen: (key: string) => void; onPan: () => void; onFollow: () => void; onUnfold: (lane: string) => void;
+  onSelect: (key: string) => void;
+  onOpen: (key: string) => void;
+  onPan: () => void;
+  onFollow: () => void;
+  onUnfold: (lane: string) => void;
 }
 
 export function Canvas({ plan, lanes, selected, now, end, follow, control, onSelect, onOpen, onPan, onFollow, onUnfold }: CanvasProps) {
@@ -52,27 +66,47 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
       heads.current.style.transform = `translateY(${Math.max(0, -y / zoom)}px)`;
       heads.current.toggleAttribute("data-stuck", y < 0);
     }
-    if (frame.current) { frame.current.style.backgroundPosition = `${x + 4}px ${y + 2}px`; frame.current.style.setProperty("--zoom", String(zoom)); }
+    if (frame.current) {
+      frame.current.style.backgroundPosition = `${x + 4}px ${y + 2}px`;
+      frame.current.style.setProperty("--zoom", String(zoom));
+    }
     const next = visible(planRef.current.boxes, view.current, size.current.width, size.current.height);
     setShown((old) => (old.length === next.length && old.every((box, index) => box === next[index]) ? old : next));
     setScale(zoom);
     if (mini.current) drawMini(mini.current, planRef.current, view.current, size.current);
   }, []);
-  const schedule = useCallback(() => { if (!raf.current) raf.current = requestAnimationFrame(draw); }, [draw]);
-  const set = useCallback((next: View) => { view.current = next; schedule(); }, [schedule]);
+  const schedule = useCallback(() => {
+    if (!raf.current) raf.current = requestAnimationFrame(draw);
+  }, [draw]);
+  const set = useCallback(
+    (next: View) => {
+      view.current = next;
+      schedule();
+    },
+    [schedule],
+  );
 
-  useLayoutEffect(() => { planRef.current = plan; draw(); }, [plan, draw]);
+  useLayoutEffect(() => {
+    planRef.current = plan;
+    draw();
+  }, [plan, draw]);
   useImperativeHandle(control, (): CanvasControl => ({ view: () => view.current, set, size: () => size.current, life: () => life }), [set, life]);
   useEffect(() => {
     const element = frame.current;
     if (!element) return undefined;
-    const observer = new ResizeObserver(() => { size.current = { width: element.clientWidth, height: element.clientHeight }; schedule(); });
+    const observer = new ResizeObserver(() => {
+      size.current = { width: element.clientWidth, height: element.clientHeight };
+      schedule();
+    });
     observer.observe(element);
     size.current = { width: element.clientWidth, height: element.clientHeight };
     const onWheel = (event: WheelEvent) => {
       event.preventDefault();
       const box = element.getBoundingClientRect();
-      if (event.ctrlKey || event.metaKey) set(zoomAt(view.current, Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0035)), event.clientX - box.left, event.clientY - box.top));
+      if (event.ctrlKey || event.metaKey)
+        set(
+          zoomAt(view.current, Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0035)), event.clientX - box.left, event.clientY - box.top),
+        );
       else {
         const line = event.deltaMode === 1 ? 20 : 1;
         const [dx, dy] = event.shiftKey && event.deltaX === 0 ? [event.deltaY, 0] : [event.deltaX, event.deltaY];
@@ -81,7 +115,12 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
       onPan();
     };
     element.addEventListener("wheel", onWheel, { passive: false });
-    return () => { observer.disconnect(); element.removeEventListener("wheel", onWheel); cancelAnimationFrame(raf.current); raf.current = 0; };
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("wheel", onWheel);
+      cancelAnimationFrame(raf.current);
+      raf.current = 0;
+    };
   }, [schedule, set, onPan]);
 
   const drag = useRef<{ id: number; x: number; y: number; moved: boolean } | null>(null);
@@ -94,7 +133,11 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
     if (!from || from.id !== event.pointerId) return;
     const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
     if (!from.moved && Math.hypot(dx, dy) < 4) return;
-    if (!from.moved) { from.moved = true; frame.current?.setPointerCapture(event.pointerId); onPan(); }
+    if (!from.moved) {
+      from.moved = true;
+      frame.current?.setPointerCapture(event.pointerId);
+      onPan();
+    }
     from.x = event.clientX;
     from.y = event.clientY;
     set({ ...view.current, x: view.current.x + dx, y: view.current.y + dy });
@@ -102,11 +145,15 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   const onPointerUp = (event: PointerEvent) => {
     const from = drag.current;
     drag.current = null;
-    if (from?.moved) { event.preventDefault(); return; }
+    if (from?.moved) {
+      event.preventDefault();
+      return;
+    }
     const target = (event.target as HTMLElement).closest<HTMLElement>("[data-box]");
     if (!target) return;
     const key = target.dataset.box ?? "";
-    if (key.startsWith("fold:")) onUnfold(key.slice(5)); else onSelect(key);
+    if (key.startsWith("fold:")) onUnfold(key.slice(5));
+    else onSelect(key);
   };
   const middle = (factor: number) => set(zoomAt(view.current, factor, size.current.width / 2, size.current.height / 2));
   const plain = scale < PLAIN_BELOW * life;
@@ -114,9 +161,20 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   return (
     <div className="dg-frame">
       <div
-        ref={frame} className="dg-canvas" aria-hidden="true" data-plain={plain || undefined}
-        onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={onPointerUp} onPointerCancel={() => { drag.current = null; }}
-        onDoubleClick={(event) => { const key = (event.target as HTMLElement).closest<HTMLElement>("[data-box]")?.dataset.box; if (key && !key.startsWith("fold:")) onOpen(key); }}
+        ref={frame}
+        className="dg-canvas"
+        aria-hidden="true"
+        data-plain={plain || undefined}
+        onPointerDown={onPointerDown}
+        onPointerMove={onPointerMove}
+        onPointerUp={onPointerUp}
+        onPointerCancel={() => {
+          drag.current = null;
+        }}
+        onDoubleClick={(event) => {
+          const key = (event.target as HTMLElement).closest<HTMLElement>("[data-box]")?.dataset.box;
+          if (key && !key.startsWith("fold:")) onOpen(key);
+        }}
       >
         <div ref={world} className="dg-world" style={{ width: plan.width, height: plan.height }}>
           <svg className="dg-edges" width={plan.width} height={plan.height} fill="none">
@@ -126,7 +184,19 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
             <path d={plan.edges.arrows} className="dg-arrow" />
           </svg>
           {shown.map((box) => (
-            <BoxView key={box.key} box={box} selected={box.key === selected} plain={plain} glyph={(plain ? 28 : 16) / life} ms={box.member ? Math.round((memberMs(box.member, now, end) ?? -1000) / (box.member.status === "running" ? 1000 : 1)) * (box.member.status === "running" ? 1000 : 1) : -1} />
+            <BoxView
+              key={box.key}
+              box={box}
+              selected={box.key === selected}
+              plain={plain}
+              glyph={(plain ? 28 : 16) / life}
+              ms={
+                box.member
+                  ? Math.round((memberMs(box.member, now, end) ?? -1000) / (box.member.status === "running" ? 1000 : 1)) *
+                    (box.member.status === "running" ? 1000 : 1)
+                  : -1
+              }
+            />
           ))}
           <div ref={heads} className="dg-heads" style={{ width: plan.width }}>
             {lanes.map((lane, index) => (
@@ -144,33 +214,81 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
           <span className="k-sm k-num k-mid dg-scale">{t("run.percent", { n: Math.round((scale / life) * 100) })}</span>
           <IconButton icon={ZoomIn} label={t("run.zoomIn")} keys="+" disabled={scale >= SCALES.most} onClick={() => middle(1.25)} />
         </span>
-        <span className="dg-group"><IconButton icon={Maximize} label={t("run.fit")} keys="0" onClick={() => { onPan(); set(fit(plan, size.current.width, size.current.height, life)); }} /></span>
-        <Button icon={LocateFixed} keys="F" aria-pressed={follow} className="dg-follow" onClick={onFollow}>{t("run.follow")}</Button>
+        <span className="dg-group">
+          <IconButton
+            icon={Maximize}
+            label={t("run.fit")}
+            keys="0"
+            onClick={() => {
+              onPan();
+              set(fit(plan, size.current.width, size.current.height, life));
+            }}
+          />
+        </span>
+        <Button icon={LocateFixed} keys="F" aria-pressed={follow} className="dg-follow" onClick={onFollow}>
+          {t("run.follow")}
+        </Button>
       </div>
-      <canvas ref={mini} className="dg-mini" aria-hidden="true" onPointerDown={(event) => {
-        const box = event.currentTarget.getBoundingClientRect();
-        const ratio = miniRatio(plan, box.width, box.height);
-        onPan();
-        set({ ...view.current, x: size.current.width / 2 - ((event.clientX - box.left - 4) / ratio.x) * view.current.scale, y: size.current.height / 2 - ((event.clientY - box.top - 4) / ratio.y) * view.current.scale });
-      }} />
+      <canvas
+        ref={mini}
+        className="dg-mini"
+        aria-hidden="true"
+        onPointerDown={(event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          const ratio = miniRatio(plan, box.width, box.height);
+          onPan();
+          set({
+            ...view.current,
+            x: size.current.width / 2 - ((event.clientX - box.left - 4) / ratio.x) * view.current.scale,
+            y: size.current.height / 2 - ((event.clientY - box.top - 4) / ratio.y) * view.current.scale,
+          });
+        }}
+      />
     </div>
   );
 }
 
-const BoxView = memo(function BoxView({ box, selected, plain, glyph, ms }: { box: Box; selected: boolean; plain: boolean; glyph: number; ms: number }) {
+const BoxView = memo(function BoxView({
+  box,
+  selected,
+  plain,
+  glyph,
+  ms,
+}: {
+  box: Box;
+  selected: boolean;
+  plain: boolean;
+  glyph: number;
+  ms: number;
+}) {
   const { t, format } = useI18n();
   const { member } = box;
   const style = { transform: `translate(${box.x}px, ${box.y}px)`, width: BOX.width, height: BOX.height };
   if (!member) {
-    return <div data-box={box.key} className="dg-box dg-fold" style={style}><Glyph name="success" label="" size={glyph} /><span className="k-med k-trunc">{t("run.foldCompleted", { n: box.completed ?? 0 })}</span></div>;
+    return (
+      <div data-box={box.key} className="dg-box dg-fold" style={style}>
+        <Glyph name="success" label="" size={glyph} />
+        <span className="k-med k-trunc">{t("run.foldCompleted", { n: box.completed ?? 0 })}</span>
+      </div>
+    );
   }
   return (
-    <div data-box={box.key} data-status={member.status} data-selected={selected || undefined} data-queued={member.status === "queued" || member.status === "skipped" || undefined} className="dg-box" style={style}>
+    <div
+      data-box={box.key}
+      data-status={member.status}
+      data-selected={selected || undefined}
+      data-queued={member.status === "queued" || member.status === "skipped" || undefined}
+      className="dg-box"
+      style={style}
+    >
       <Glyph name={memberGlyph(member.status, member.node)} label="" size={glyph} />
       {!plain && (
         <span className="k-col k-grow">
           <span className="k-med k-trunc">{memberTitle(t, member.node)}</span>
-          <span className="k-r k-xs k-dim dg-box-second"><span className="k-trunc k-grow">{kindText(t, member)}</span>{ms >= 0 && <span className="k-num">{format.duration(ms)}</span>}</span>
+          <span className="k-r k-xs k-dim dg-box-second">
+            <span className="k-trunc k-grow">{kindText(t, member)}</span>
+            {ms >= 0 && <span className="k-num">{format.duration(ms)}</span>}
+          </span>
         </span>
       )}
     </div>
@@ -188,7 +306,10 @@ function drawMini(canvas: HTMLCanvasElement, plan: Layout, view: View, size: { w
   const { clientWidth: width, clientHeight: height } = canvas;
   if (width === 0) return;
   const dpr = window.devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * dpr)) { canvas.width = Math.round(width * dpr); canvas.height = Math.round(height * dpr); }
+  if (canvas.width !== Math.round(width * dpr)) {
+    canvas.width = Math.round(width * dpr);
+    canvas.height = Math.round(height * dpr);
+  }
   const context = canvas.getContext("2d");
   if (!context) return;
   const style = getComputedStyle(canvas);
@@ -197,7 +318,14 @@ function drawMini(canvas: HTMLCanvasElement, plan: Layout, view: View, size: { w
   context.setTransform(dpr, 0, 0, dpr, 0, 0);
   context.clearRect(0, 0, width, height);
   const colours: Record<string, string> = {
-    failed: colour("--fail-solid"), running: colour("--run-solid"), waiting_for_input: colour("--wait-solid"), interrupted: colour("--intr-solid"), success: colour("--idle-solid"), cancelled: colour("--ghost"), queued: colour("--line-strong"), skipped: colour("--line-strong"),
+    failed: colour("--fail-solid"),
+    running: colour("--run-solid"),
+    waiting_for_input: colour("--wait-solid"),
+    interrupted: colour("--intr-solid"),
+    success: colour("--idle-solid"),
+    cancelled: colour("--ghost"),
+    queued: colour("--line-strong"),
+    skipped: colour("--line-strong"),
   };
   for (const box of plan.boxes) {
     context.fillStyle = colours[box.member?.status ?? "success"] ?? "gray";

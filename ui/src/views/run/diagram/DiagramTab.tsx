@@ -43,11 +43,17 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
   const member = members.find((one) => `n:${one.node.id}` === selected);
   const foldOf = (key: string) => lanes.find((lane) => lane.members.some((one) => `n:${one.node.id}` === key))?.key;
 
-  const show = useCallback((key: string) => {
-    const box = plan.byKey.get(key);
-    const at = control.current;
-    if (box && at) { const { width, height } = at.size(); at.set(reveal(at.view(), box, width, height)); }
-  }, [plan]);
+  const show = useCallback(
+    (key: string) => {
+      const box = plan.byKey.get(key);
+      const at = control.current;
+      if (box && at) {
+        const { width, height } = at.size();
+        at.set(reveal(at.view(), box, width, height));
+      }
+    },
+    [plan],
+  );
   const select = (key: string) => {
     const lane = foldOf(key);
     if (!plan.byKey.has(key) && lane !== undefined) setOpen((old) => new Set(old).add(lane));
@@ -56,10 +62,20 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
     if (!side) setKept(true);
   };
   // What is selected comes into view, also when its lane was folded a moment ago.
-  useEffect(() => { if (selected && !follow) show(selected); }, [selected, show, follow]);
+  useEffect(() => {
+    if (selected && !follow) show(selected);
+  }, [selected, show, follow]);
 
-  const newest = useMemo(() => members.filter((one) => one.status === "running" || one.status === "waiting_for_input").toSorted((a, b) => (b.node.startedAt ?? 0) - (a.node.startedAt ?? 0))[0], [members]);
-  useEffect(() => { if (follow && newest) show(`n:${newest.node.id}`); }, [follow, newest, show]);
+  const newest = useMemo(
+    () =>
+      members
+        .filter((one) => one.status === "running" || one.status === "waiting_for_input")
+        .toSorted((a, b) => (b.node.startedAt ?? 0) - (a.node.startedAt ?? 0))[0],
+    [members],
+  );
+  useEffect(() => {
+    if (follow && newest) show(`n:${newest.node.id}`);
+  }, [follow, newest, show]);
 
   const openBox = (key: string) => {
     const one = members.find((other) => `n:${other.node.id}` === key);
@@ -72,36 +88,80 @@ export function DiagramTab({ detail, nodes, go }: TabProps) {
   const walk = (direction: "up" | "down" | "left" | "right") => {
     const next = neighbour(plan, selected ?? "", direction);
     if (!next) return;
-    if (next.member) select(next.key); else setOpen((old) => new Set(old).add(next.key.slice(5)));
+    if (next.member) select(next.key);
+    else setOpen((old) => new Set(old).add(next.key.slice(5)));
   };
-  const zoom = (factor: number) => { const at = control.current; if (at) { const { width, height } = at.size(); at.set(zoomAt(at.view(), factor, width / 2, height / 2)); } };
-  const toggleSide = () => { setKept(!side); remember("run.diagram.side", !side); };
+  const zoom = (factor: number) => {
+    const at = control.current;
+    if (at) {
+      const { width, height } = at.size();
+      at.set(zoomAt(at.view(), factor, width / 2, height / 2));
+    }
+  };
+  const toggleSide = () => {
+    setKept(!side);
+    remember("run.diagram.side", !side);
+  };
 
   useActions([
     { id: "diagram.follow", title: t("run.follow"), group: "view", keys: "F", run: () => setFollow(!follow) },
     { id: "diagram.in", title: t("run.zoomIn"), group: "view", keys: "+", alias: ["="], palette: false, run: () => zoom(1.25) },
     { id: "diagram.out", title: t("run.zoomOut"), group: "view", keys: "-", palette: false, run: () => zoom(1 / 1.25) },
-    { id: "diagram.fit", title: t("run.fit"), group: "view", keys: "0", palette: false, run: () => { const at = control.current; if (at) { setFollow(false); const { width, height } = at.size(); at.set(fit(plan, width, height, at.life())); } } },
+    {
+      id: "diagram.fit",
+      title: t("run.fit"),
+      group: "view",
+      keys: "0",
+      palette: false,
+      run: () => {
+        const at = control.current;
+        if (at) {
+          setFollow(false);
+          const { width, height } = at.size();
+          at.set(fit(plan, width, height, at.life()));
+        }
+      },
+    },
     { id: "diagram.up", title: t("run.walkUp"), group: "view", keys: "↑", palette: false, run: () => walk("up") },
     { id: "diagram.down", title: t("run.walkDown"), group: "view", keys: "↓", palette: false, run: () => walk("down") },
     { id: "diagram.left", title: t("run.walkLeft"), group: "view", keys: "←", palette: false, run: () => walk("left") },
     { id: "diagram.right", title: t("run.walkRight"), group: "view", keys: "→", palette: false, run: () => walk("right") },
     { id: "diagram.open", title: t("run.openStep"), group: "view", keys: "Enter", palette: false, run: () => selected && openBox(selected) },
     { id: "diagram.side", title: t("run.stepsToggle"), group: "view", keys: "]", run: toggleSide },
-    ...(selected ? [{ id: "diagram.close", title: t("common.close"), group: "view" as const, keys: "Esc", palette: false, run: () => setParams({ step: null }) }] : []),
+    ...(selected
+      ? [{ id: "diagram.close", title: t("common.close"), group: "view" as const, keys: "Esc", palette: false, run: () => setParams({ step: null }) }]
+      : []),
   ]);
 
   if (nodes.length === 0) return <Nothing text={t(live ? "run.noStepsYet" : "run.noSteps")} />;
   return (
     <div ref={root} className="dg" data-side={side || undefined}>
       <Canvas
-        plan={plan} lanes={lanes} selected={selected} now={now} end={run.finishedAt ?? undefined} follow={follow} control={control}
-        onSelect={select} onOpen={openBox} onPan={onPan} onFollow={() => setFollow(!follow)} onUnfold={(lane) => setOpen((old) => new Set(old).add(lane))}
+        plan={plan}
+        lanes={lanes}
+        selected={selected}
+        now={now}
+        end={run.finishedAt ?? undefined}
+        follow={follow}
+        control={control}
+        onSelect={select}
+        onOpen={openBox}
+        onPan={onPan}
+        onFollow={() => setFollow(!follow)}
+        onUnfold={(lane) => setOpen((old) => new Set(old).add(lane))}
       />
       {!side && <IconButton icon={PanelRight} label={t("run.stepsToggle")} keys="]" bordered className="dg-side-open" onClick={toggleSide} />}
       {side && (
         <aside className="dg-side" aria-label={t("run.steps")}>
-          <StepList lanes={lanes} selected={selected} now={now} end={run.finishedAt ?? undefined} onSelect={select} onOpen={openBox} onHide={toggleSide} />
+          <StepList
+            lanes={lanes}
+            selected={selected}
+            now={now}
+            end={run.finishedAt ?? undefined}
+            onSelect={select}
+            onOpen={openBox}
+            onHide={toggleSide}
+          />
           {member && <Inspector member={member} now={now} end={run.finishedAt ?? undefined} onClose={() => setParams({ step: null })} go={go} />}
         </aside>
       )}

@@ -12,7 +12,15 @@ import { captionText, laneTitle, memberGlyph, memberMs, memberTitle } from "./wo
 
 type Row = { key: string; lane: Lane; member?: Member };
 
-interface StepListProps { lanes: readonly Lane[]; selected: string | null; now: number; end: number | undefined; onSelect: (key: string) => void; onOpen: (key: string) => void; onHide: () => void }
+interface StepListProps {
+  lanes: readonly Lane[];
+  selected: string | null;
+  now: number;
+  end: number | undefined;
+  onSelect: (key: string) => void;
+  onOpen: (key: string) => void;
+  onHide: () => void;
+}
 
 export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }: StepListProps) {
   const { t, format } = useI18n();
@@ -25,17 +33,37 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
   const [active, setActive] = useState<string | null>(null);
 
   // Open at first unless everything in it completed; a person's choice stands.
-  const isOpen = (lane: Lane) => choice.get(lane.key) ?? (lane.members.length > 0 && !lane.members.every((member) => member.status === "success" || member.status === "skipped" || member.status === "queued"));
+  const isOpen = (lane: Lane) =>
+    choice.get(lane.key) ??
+    (lane.members.length > 0 &&
+      !lane.members.every((member) => member.status === "success" || member.status === "skipped" || member.status === "queued"));
   const needle = (find ?? "").toLowerCase();
-  const openKeys = lanes.filter(isOpen).map((lane) => lane.key).join("\n");
+  const openKeys = lanes
+    .filter(isOpen)
+    .map((lane) => lane.key)
+    .join("\n");
   const rows = useMemo((): Row[] => {
     const open = new Set(openKeys.split("\n"));
-    if (needle || !grouped) return lanes.flatMap((lane) => lane.members.filter((member) => !needle || member.node.title.toLowerCase().includes(needle)).map((member) => ({ key: `n:${member.node.id}`, lane, member })));
-    return lanes.flatMap((lane): Row[] => [{ key: `p:${lane.key}`, lane }, ...(open.has(lane.key) ? lane.members.map((member) => ({ key: `n:${member.node.id}`, lane, member })) : [])]);
+    if (needle || !grouped)
+      return lanes.flatMap((lane) =>
+        lane.members
+          .filter((member) => !needle || member.node.title.toLowerCase().includes(needle))
+          .map((member) => ({ key: `n:${member.node.id}`, lane, member })),
+      );
+    return lanes.flatMap((lane): Row[] => [
+      { key: `p:${lane.key}`, lane },
+      ...(open.has(lane.key) ? lane.members.map((member) => ({ key: `n:${member.node.id}`, lane, member })) : []),
+    ]);
   }, [lanes, openKeys, needle, grouped]);
 
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: (index) => (rows[index]?.member ? 1.75 : 2) * rem, overscan: 10, getItemKey: (index) => rows[index]?.key ?? index });
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => (rows[index]?.member ? 1.75 : 2) * rem,
+    overscan: 10,
+    getItemKey: (index) => rows[index]?.key ?? index,
+  });
   const at = rows.findIndex((row) => row.key === (active ?? selected));
 
   // A selection from the canvas opens its phase here and comes into view.
@@ -64,21 +92,44 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const row = rows[at];
     switch (event.key) {
-      case "ArrowDown": reach(at + 1); break;
-      case "ArrowUp": reach(at < 0 ? 0 : at - 1); break;
-      case "Home": reach(0); break;
-      case "End": reach(rows.length - 1); break;
-      case "ArrowRight": if (row && !row.member) toggle(row.lane, true); break;
-      case "ArrowLeft": if (row?.member) setActive(`p:${row.lane.key}`); else if (row) toggle(row.lane, false); break;
-      case "Enter": if (row?.member) onOpen(row.key); else if (row) toggle(row.lane); break;
-      case " ": if (row?.member) onSelect(row.key); else if (row) toggle(row.lane); break;
-      default: return;
+      case "ArrowDown":
+        reach(at + 1);
+        break;
+      case "ArrowUp":
+        reach(at < 0 ? 0 : at - 1);
+        break;
+      case "Home":
+        reach(0);
+        break;
+      case "End":
+        reach(rows.length - 1);
+        break;
+      case "ArrowRight":
+        if (row && !row.member) toggle(row.lane, true);
+        break;
+      case "ArrowLeft":
+        if (row?.member) setActive(`p:${row.lane.key}`);
+        else if (row) toggle(row.lane, false);
+        break;
+      case "Enter":
+        if (row?.member) onOpen(row.key);
+        else if (row) toggle(row.lane);
+        break;
+      case " ":
+        if (row?.member) onSelect(row.key);
+        else if (row) toggle(row.lane);
+        break;
+      default:
+        return;
     }
     event.preventDefault();
     event.stopPropagation();
   };
   const total = lanes.reduce((sum, lane) => sum + lane.members.length, 0);
-  const finished = lanes.reduce((sum, lane) => sum + lane.members.filter((member) => member.node.finishedAt || member.status === "success" || member.status === "failed").length, 0);
+  const finished = lanes.reduce(
+    (sum, lane) => sum + lane.members.filter((member) => member.node.finishedAt || member.status === "success" || member.status === "failed").length,
+    0,
+  );
 
   return (
     <>
@@ -86,35 +137,107 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
         <h2 className="k-h3">{t("run.steps")}</h2>
         <span className="k-sub k-num">{t("run.stepsFinished", { count: total, finished })}</span>
         <span className="k-grow" />
-        <IconButton icon={Search} label={t("run.findStep")} size="small" pressed={find !== null} onClick={() => { setFind(find === null ? "" : null); requestAnimationFrame(() => field.current?.focus()); }} />
+        <IconButton
+          icon={Search}
+          label={t("run.findStep")}
+          size="small"
+          pressed={find !== null}
+          onClick={() => {
+            setFind(find === null ? "" : null);
+            requestAnimationFrame(() => field.current?.focus());
+          }}
+        />
         <IconButton icon={ListTree} label={t("run.groupByPhase")} size="small" pressed={grouped} onClick={() => setGrouped(!grouped)} />
         <IconButton icon={PanelRightClose} label={t("run.stepsToggle")} keys="]" size="small" onClick={onHide} />
       </div>
       {find !== null && (
         <div className="dg-find">
-          <span className="k-input k-input-small"><Icon of={Search} size={14} /><input ref={field} type="search" value={find} placeholder={t("run.findStep")} aria-label={t("run.findStep")} onChange={(event) => setFind(event.target.value)} onKeyDown={(event) => { if (event.key === "Escape") { setFind(null); scroller.current?.focus(); event.stopPropagation(); event.preventDefault(); } }} /></span>
+          <span className="k-input k-input-small">
+            <Icon of={Search} size={14} />
+            <input
+              ref={field}
+              type="search"
+              value={find}
+              placeholder={t("run.findStep")}
+              aria-label={t("run.findStep")}
+              onChange={(event) => setFind(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key === "Escape") {
+                  setFind(null);
+                  scroller.current?.focus();
+                  event.stopPropagation();
+                  event.preventDefault();
+                }
+              }}
+            />
+          </span>
         </div>
       )}
-      <div ref={scroller} className="dg-list" role="tree" tabIndex={0} aria-label={t("run.steps")} aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined} onKeyDown={onKeyDown}>
+      <div
+        ref={scroller}
+        className="dg-list"
+        role="tree"
+        tabIndex={0}
+        aria-label={t("run.steps")}
+        aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined}
+        onKeyDown={onKeyDown}
+      >
         {rows.length === 0 && <p className="k-list-none">{t("run.noStepFound")}</p>}
         <div style={{ height: virtual.getTotalSize(), position: "relative" }} role="presentation">
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];
             if (!row) return null;
-            const common = { id: `${id}-${item.index}`, role: "treeitem", "aria-selected": row.key === selected, "data-active": item.index === at || undefined, style: { transform: `translateY(${item.start}px)`, height: item.size } } as const;
+            const common = {
+              id: `${id}-${item.index}`,
+              role: "treeitem",
+              "aria-selected": row.key === selected,
+              "data-active": item.index === at || undefined,
+              style: { transform: `translateY(${item.start}px)`, height: item.size },
+            } as const;
             if (!row.member) {
               const open = isOpen(row.lane);
               return (
-                <div key={row.key} {...common} aria-level={1} aria-expanded={open} className="dg-phase" onClick={() => { setActive(row.key); toggle(row.lane); }}>
-                  <Icon of={open ? ChevronDown : ChevronRight} size={14} /><span className="k-trunc k-semi">{laneTitle(t, row.lane)}</span><span className="k-grow" /><span className="k-sub k-trunc dg-caption">{captionText(t, caption(row.lane.members))}</span>
+                <div
+                  key={row.key}
+                  {...common}
+                  aria-level={1}
+                  aria-expanded={open}
+                  className="dg-phase"
+                  onClick={() => {
+                    setActive(row.key);
+                    toggle(row.lane);
+                  }}
+                >
+                  <Icon of={open ? ChevronDown : ChevronRight} size={14} />
+                  <span className="k-trunc k-semi">{laneTitle(t, row.lane)}</span>
+                  <span className="k-grow" />
+                  <span className="k-sub k-trunc dg-caption">{captionText(t, caption(row.lane.members))}</span>
                 </div>
               );
             }
             const ms = memberMs(row.member, now, end);
             return (
-              <div key={row.key} {...common} aria-level={2} className="dg-item" style={{ ...common.style, paddingLeft: `${(grouped && !needle ? 2.25 : 0.75) + Math.min(6, row.member.depth) * 0.75}rem` }} onClick={() => { setActive(row.key); onSelect(row.key); }} onDoubleClick={() => onOpen(row.key)}>
-                <Glyph name={memberGlyph(row.member.status, row.member.node)} /><span className="k-trunc k-grow">{memberTitle(t, row.member.node)}</span>
-                <span className="k-sub k-num">{ms !== undefined ? format.duration(row.member.status === "running" ? Math.floor(ms / 1000) * 1000 : ms) : row.member.status === "queued" && memberGlyph(row.member.status, row.member.node) === "queued" ? t("run.queuedWord") : ""}</span>
+              <div
+                key={row.key}
+                {...common}
+                aria-level={2}
+                className="dg-item"
+                style={{ ...common.style, paddingLeft: `${(grouped && !needle ? 2.25 : 0.75) + Math.min(6, row.member.depth) * 0.75}rem` }}
+                onClick={() => {
+                  setActive(row.key);
+                  onSelect(row.key);
+                }}
+                onDoubleClick={() => onOpen(row.key)}
+              >
+                <Glyph name={memberGlyph(row.member.status, row.member.node)} />
+                <span className="k-trunc k-grow">{memberTitle(t, row.member.node)}</span>
+                <span className="k-sub k-num">
+                  {ms !== undefined
+                    ? format.duration(row.member.status === "running" ? Math.floor(ms / 1000) * 1000 : ms)
+                    : row.member.status === "queued" && memberGlyph(row.member.status, row.member.node) === "queued"
+                      ? t("run.queuedWord")
+                      : ""}
+                </span>
               </div>
             );
           })}

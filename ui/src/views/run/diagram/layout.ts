@@ -5,11 +5,32 @@ import { folded } from "./model";
 
 export const BOX = { width: 162, height: 46, columnStep: 186, rowStep: 56, left: 20, top: 58, bus: 12 } as const;
 
-export interface Box { key: string; x: number; y: number; lane: number; row: number; member?: Member; completed?: number }
-export interface EdgeSet { /** path data of lines to what has started, and to what hasn't */ solid: string; dashed: string; arrows: string; dashedArrows: string }
-export interface Layout { boxes: Box[]; laneX: number[]; edges: EdgeSet; width: number; height: number; byKey: Map<string, Box> }
+export interface Box {
+  key: string;
+  x: number;
+  y: number;
+  lane: number;
+  row: number;
+  member?: Member;
+  completed?: number;
+}
+export interface EdgeSet {
+  /** path data of lines to what has started, and to what hasn't */ solid: string;
+  dashed: string;
+  arrows: string;
+  dashedArrows: string;
+}
+export interface Layout {
+  boxes: Box[];
+  laneX: number[];
+  edges: EdgeSet;
+  width: number;
+  height: number;
+  byKey: Map<string, Box>;
+}
 
-const notStarted = (box: Box) => box.member !== undefined && (box.member.status === "queued" || box.member.status === "skipped") && !box.member.node.startedAt;
+const notStarted = (box: Box) =>
+  box.member !== undefined && (box.member.status === "queued" || box.member.status === "skipped") && !box.member.node.startedAt;
 
 /** Lays lanes out. Lanes whose key is in `open` show every member however many they are. */
 export function layout(lanes: readonly Lane[], open: ReadonlySet<string>): Layout {
@@ -52,7 +73,13 @@ function edges(columns: readonly Box[][]): EdgeSet {
     let [solidEnd, dashedEnd] = [-Infinity, -Infinity];
     let [solidTop, dashedTop] = [Infinity, Infinity];
     const reach = (isDashed: boolean, y: number) => {
-      if (isDashed) { dashedEnd = Math.max(dashedEnd, y); dashedTop = Math.min(dashedTop, y); } else { solidEnd = Math.max(solidEnd, y); solidTop = Math.min(solidTop, y); }
+      if (isDashed) {
+        dashedEnd = Math.max(dashedEnd, y);
+        dashedTop = Math.min(dashedTop, y);
+      } else {
+        solidEnd = Math.max(solidEnd, y);
+        solidTop = Math.min(solidTop, y);
+      }
     };
     for (const box of from) {
       // A line leaves solid from what is done, and the bus is solid as soon as something behind it began.
@@ -79,7 +106,11 @@ function edges(columns: readonly Box[][]): EdgeSet {
   return { solid: solid.join(""), dashed: dashed.join(""), arrows: arrows.join(""), dashedArrows: dashedArrows.join("") };
 }
 
-export interface View { x: number; y: number; scale: number }
+export interface View {
+  x: number;
+  y: number;
+  scale: number;
+}
 /** Zoom is relative to the text size, so the limits leave room for large text. */
 export const SCALES = { least: 0.1, most: 4 } as const;
 
@@ -114,9 +145,11 @@ export function reveal(view: View, box: Box, width: number, height: number, room
   const y = box.y * view.scale + view.y;
   const [w, h] = [BOX.width * view.scale, BOX.height * view.scale];
   let { x: dx, y: dy } = view;
-  if (x < room) dx += room - x; else if (x + w > width - room) dx -= x + w - (width - room);
+  if (x < room) dx += room - x;
+  else if (x + w > width - room) dx -= x + w - (width - room);
   const head = 52 * view.scale;
-  if (y < room + head) dy += room + head - y; else if (y + h > height - room - TOOLS) dy -= y + h - (height - room - TOOLS);
+  if (y < room + head) dy += room + head - y;
+  else if (y + h > height - room - TOOLS) dy -= y + h - (height - room - TOOLS);
   return { ...view, x: dx, y: dy };
 }
 

@@ -2,12 +2,27 @@
 import type { RunNode, RunStatus } from "../../../api/contract";
 
 export type MemberStatus = RunNode["status"] | "interrupted";
-export interface Member { node: RunNode; status: MemberStatus; depth: number; lane: number }
+export interface Member {
+  node: RunNode;
+  status: MemberStatus;
+  depth: number;
+  lane: number;
+}
 /** `title` undefined: members outside of any phase. An empty phase title is a lane of its own. */
-export interface Lane { key: string; title: string | undefined; members: Member[]; phases: RunNode[]; startedAt?: number; finishedAt?: number }
+export interface Lane {
+  key: string;
+  title: string | undefined;
+  members: Member[];
+  phases: RunNode[];
+  startedAt?: number;
+  finishedAt?: number;
+}
 
 /** Captions are words and counts; the view puts them into the window's language. */
-export type Caption = { kind: "none" } | { kind: "completed"; count: number } | { kind: "parts"; parts: { status: "completed" | "running" | "waiting" | "failed" | "cancelled" | "interrupted"; count: number }[] };
+export type Caption =
+  | { kind: "none" }
+  | { kind: "completed"; count: number }
+  | { kind: "parts"; parts: { status: "completed" | "running" | "waiting" | "failed" | "cancelled" | "interrupted"; count: number }[] };
 
 /** A node that was at work when its run's process vanished is interrupted, not running. */
 export function memberStatus(node: RunNode, run: RunStatus): MemberStatus {
@@ -87,13 +102,25 @@ function stableByStart(members: Member[]): Member[] {
 export function caption(members: readonly { status: MemberStatus }[]): Caption {
   const count = (...of: MemberStatus[]) => members.filter((member) => of.includes(member.status)).length;
   const completed = count("success");
-  const [running, waiting, failed, cancelled, interrupted] = [count("running"), count("waiting_for_input"), count("failed"), count("cancelled"), count("interrupted")];
+  const [running, waiting, failed, cancelled, interrupted] = [
+    count("running"),
+    count("waiting_for_input"),
+    count("failed"),
+    count("cancelled"),
+    count("interrupted"),
+  ];
   const started = completed + running + waiting + failed + cancelled + interrupted;
   if (started === 0) return { kind: "none" };
   if (completed === started) return { kind: "completed", count: completed };
   const parts: Extract<Caption, { kind: "parts" }>["parts"] = [];
   if (interrupted > 0 && completed > 0) parts.push({ status: "completed", count: completed });
-  for (const [status, number] of [["running", running], ["waiting", waiting], ["failed", failed], ["cancelled", cancelled], ["interrupted", interrupted]] as const) {
+  for (const [status, number] of [
+    ["running", running],
+    ["waiting", waiting],
+    ["failed", failed],
+    ["cancelled", cancelled],
+    ["interrupted", interrupted],
+  ] as const) {
     if (number > 0) parts.push({ status, count: number });
   }
   return { kind: "parts", parts };
@@ -109,7 +136,17 @@ export function laneStatus(lane: Lane): MemberStatus {
 
 /** What is known of a node beyond its columns. Unknown shapes give nothing. */
 export interface NodeFacts {
-  what?: string; try?: number; tries?: number; tokens?: number; model?: string; error?: string; child?: string; prompt?: string; answer?: string; log?: number; queuedAt?: number;
+  what?: string;
+  try?: number;
+  tries?: number;
+  tokens?: number;
+  model?: string;
+  error?: string;
+  child?: string;
+  prompt?: string;
+  answer?: string;
+  log?: number;
+  queuedAt?: number;
   /** tries before the last one */
   earlier: { startedAt: number; finishedAt: number; status: RunNode["status"] }[];
   /** when the last try began, if that is known apart from the node's own start */
@@ -122,8 +159,11 @@ export function nodeFacts(node: RunNode): NodeFacts {
   if (typeof detail !== "object" || detail === null || Array.isArray(detail)) return facts;
   const from = detail as Record<string, unknown>;
   const text = (...names: string[]) => names.map((name) => from[name]).find((value): value is string => typeof value === "string" && value !== "");
-  const number = (...names: string[]) => names.map((name) => from[name]).find((value): value is number => typeof value === "number" && Number.isFinite(value));
-  const assign = <K extends keyof NodeFacts>(key: K, value: NodeFacts[K] | undefined) => { if (value !== undefined) facts[key] = value; };
+  const number = (...names: string[]) =>
+    names.map((name) => from[name]).find((value): value is number => typeof value === "number" && Number.isFinite(value));
+  const assign = <K extends keyof NodeFacts>(key: K, value: NodeFacts[K] | undefined) => {
+    if (value !== undefined) facts[key] = value;
+  };
   assign("what", text("what", "label"));
   assign("try", number("try", "attempt"));
   assign("tries", typeof from.tries === "number" ? from.tries : number("of", "maxTries"));

@@ -15,7 +15,8 @@ export function captionText(t: T, caption: Caption): string {
   return caption.parts.map((part) => t(`run.caption_${part.status}`, { n: part.count })).join(" · ");
 }
 
-export const laneTitle = (t: T, lane: Lane): string => (lane.title === undefined ? t("run.noPhase") : lane.title === "" ? t("run.emptyPhase") : revealText(lane.title));
+export const laneTitle = (t: T, lane: Lane): string =>
+  lane.title === undefined ? t("run.noPhase") : lane.title === "" ? t("run.emptyPhase") : revealText(lane.title);
 export const memberTitle = (t: T, node: RunNode): string => revealText(node.title) || t("run.emptyLabel");
 
 /** A step that hasn't begun is a pale ring; one that waits in the queue a dashed one. */

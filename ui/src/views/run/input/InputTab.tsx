@@ -29,18 +29,46 @@ export function InputTab({ detail }: TabProps) {
             {entries && <span className="k-sub">{t("run.parameters", { count: entries.length })}</span>}
             <span className="k-grow" />
             <CopyButton text={() => JSON.stringify(detail.input, null, 2) ?? "null"} label={t("run.copyJson")} />
-            <Button size="small" icon={RotateCcw} onClick={() => openRunForm({ project: run.project, entrypoint: run.entrypointId, from: run.runId })}>{t("run.startFrom")}</Button>
+            <Button
+              size="small"
+              icon={RotateCcw}
+              onClick={() => openRunForm({ project: run.project, entrypoint: run.entrypointId, from: run.runId })}
+            >
+              {t("run.startFrom")}
+            </Button>
           </div>
-          {entries === undefined || entries.length === 0 ? <Empty inline title={t("run.noInput")} /> : (
+          {entries === undefined || entries.length === 0 ? (
+            <Empty inline title={t("run.noInput")} />
+          ) : (
             <dl className="k-panel k-rows in-list">
               {entries.map(([name, value]) => (
                 <div key={name} className="in-row">
-                  <dt className="k-mono k-break"><Reveal text={name} limit={200} /></dt>
-                  <dd className="in-value"><div className="k-break k-grow">
-                    {isShort(value) ? <span className={typeof value === "string" ? "in-text" : typeof value === "number" ? "k-mono k-json-num" : "k-mono k-json-lit"}>{value === "" ? <span className="k-dim">{t("run.emptyText")}</span> : <Reveal text={String(value)} />}</span>
-                      : Array.isArray(value) && value.length <= 20 && value.every(isShort) ? value.map((one, index) => <span key={index}>{index > 0 && ", "}<Reveal text={String(one)} limit={300} /></span>)
-                        : <div className="in-tree"><JsonTree value={value} root={name} plain label={name} /></div>}
-                  </div><CopyIconButton text={() => (typeof value === "string" ? value : JSON.stringify(value, null, 2))} label={t("run.copyValue")} /></dd>
+                  <dt className="k-mono k-break">
+                    <Reveal text={name} limit={200} />
+                  </dt>
+                  <dd className="in-value">
+                    <div className="k-break k-grow">
+                      {isShort(value) ? (
+                        <span
+                          className={typeof value === "string" ? "in-text" : typeof value === "number" ? "k-mono k-json-num" : "k-mono k-json-lit"}
+                        >
+                          {value === "" ? <span className="k-dim">{t("run.emptyText")}</span> : <Reveal text={String(value)} />}
+                        </span>
+                      ) : Array.isArray(value) && value.length <= 20 && value.every(isShort) ? (
+                        value.map((one, index) => (
+                          <span key={index}>
+                            {index > 0 && ", "}
+                            <Reveal text={String(one)} limit={300} />
+                          </span>
+                        ))
+                      ) : (
+                        <div className="in-tree">
+                          <JsonTree value={value} root={name} plain label={name} />
+                        </div>
+                      )}
+                    </div>
+                    <CopyIconButton text={() => (typeof value === "string" ? value : JSON.stringify(value, null, 2))} label={t("run.copyValue")} />
+                  </dd>
                 </div>
               ))}
             </dl>
@@ -48,13 +76,27 @@ export function InputTab({ detail }: TabProps) {
         </section>
         {detail.cliArgs.length > 0 && (
           <section>
-            <div className="k-section-head"><h2 className="k-h2">{t("run.argumentsHead")}</h2><span className="k-sub">{t("run.argumentsAsTheyStand", { count: detail.cliArgs.length })}</span></div>
-            <ol className="k-code in-args">{detail.cliArgs.map((word, index) => <li key={index}><Reveal text={word} /></li>)}</ol>
+            <div className="k-section-head">
+              <h2 className="k-h2">{t("run.argumentsHead")}</h2>
+              <span className="k-sub">{t("run.argumentsAsTheyStand", { count: detail.cliArgs.length })}</span>
+            </div>
+            <ol className="k-code in-args">
+              {detail.cliArgs.map((word, index) => (
+                <li key={index}>
+                  <Reveal text={word} />
+                </li>
+              ))}
+            </ol>
           </section>
         )}
         <section>
-          <div className="k-section-head"><h2 className="k-h2">{t("run.answersHead")}</h2>{detail.questions.length > 0 && <span className="k-sub">{t("run.questionsCount", { count: detail.questions.length })}</span>}</div>
-          {detail.questions.length === 0 ? <Empty inline title={t("run.noQuestions")} /> : (
+          <div className="k-section-head">
+            <h2 className="k-h2">{t("run.answersHead")}</h2>
+            {detail.questions.length > 0 && <span className="k-sub">{t("run.questionsCount", { count: detail.questions.length })}</span>}
+          </div>
+          {detail.questions.length === 0 ? (
+            <Empty inline title={t("run.noQuestions")} />
+          ) : (
             <ul className="k-panel k-rows">
               {detail.questions.map((question) => {
                 const { answer } = question;
@@ -63,12 +105,37 @@ export function InputTab({ detail }: TabProps) {
                   <li key={question.number} className="in-answer">
                     <Glyph name={!answer ? "waiting_for_input" : answer.action === "accept" ? "success" : "cancelled"} />
                     <div className="k-col k-grow">
-                      <span className="k-med k-break"><Reveal text={question.form.title} limit={400} /></span>
-                      {!answer ? <span className="k-sub">{t("run.askedAt", { at: format.timeSeconds(question.askedAt) })}</span> : answer.action !== "accept" ? <span className="k-mid">{t(answer.action === "decline" ? "run.declined" : "run.dismissed")}</span>
-                        : question.kind === "approval" ? <span className="k-mid">{t("run.approved")}</span>
-                          : <dl className="in-values">{values.map((one) => <div key={one.title}>{one.title && <dt className="k-dim">{one.title}</dt>}<dd className="k-break"><Reveal text={one.value} /></dd></div>)}</dl>}
+                      <span className="k-med k-break">
+                        <Reveal text={question.form.title} limit={400} />
+                      </span>
+                      {!answer ? (
+                        <span className="k-sub">{t("run.askedAt", { at: format.timeSeconds(question.askedAt) })}</span>
+                      ) : answer.action !== "accept" ? (
+                        <span className="k-mid">{t(answer.action === "decline" ? "run.declined" : "run.dismissed")}</span>
+                      ) : question.kind === "approval" ? (
+                        <span className="k-mid">{t("run.approved")}</span>
+                      ) : (
+                        <dl className="in-values">
+                          {values.map((one) => (
+                            <div key={one.title}>
+                              {one.title && <dt className="k-dim">{one.title}</dt>}
+                              <dd className="k-break">
+                                <Reveal text={one.value} />
+                              </dd>
+                            </div>
+                          ))}
+                        </dl>
+                      )}
                     </div>
-                    {answer && <span className="k-sub k-num in-by" title={format.absolute(answer.at)}>{t("run.answeredBy", { by: isPerson(answer.by) ? t("common.you") : answer.by, at: format.timeSeconds(answer.at), took: format.duration(answer.at - question.askedAt) })}</span>}
+                    {answer && (
+                      <span className="k-sub k-num in-by" title={format.absolute(answer.at)}>
+                        {t("run.answeredBy", {
+                          by: isPerson(answer.by) ? t("common.you") : answer.by,
+                          at: format.timeSeconds(answer.at),
+                          took: format.duration(answer.at - question.askedAt),
+                        })}
+                      </span>
+                    )}
                   </li>
                 );
               })}

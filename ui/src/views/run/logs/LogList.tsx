@@ -41,15 +41,45 @@ interface LogListProps {
   children?: ReactNode;
 }
 
-interface Span { first: number; last: number; clipFrom: number; clipTo: number; /** where the rows from `first` on begin */ tops: number[] }
+interface Span {
+  first: number;
+  last: number;
+  clipFrom: number;
+  clipTo: number;
+  /** where the rows from `first` on begin */ tops: number[];
+}
 
-export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, rowOfKey, render, follow, onScrolled, control, label, children }: LogListProps) {
+export function LogList({
+  count,
+  meaning,
+  rowHeight,
+  heightOf,
+  measured,
+  keyOf,
+  rowOfKey,
+  render,
+  follow,
+  onScrolled,
+  control,
+  label,
+  children,
+}: LogListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const spacer = useRef<HTMLDivElement>(null);
   const layer = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState<Span>({ first: 0, last: 0, clipFrom: 0, clipTo: 0, tops: [] });
   const [viewport, setViewport] = useState(0);
-  const state = useRef({ y: 0, top: 0, heights: new Heights(0, rowHeight), raf: 0, own: -1, meaning: undefined as unknown, base: rowHeight, measured, anchor: { key: 0, offset: 0 } });
+  const state = useRef({
+    y: 0,
+    top: 0,
+    heights: new Heights(0, rowHeight),
+    raf: 0,
+    own: -1,
+    meaning: undefined as unknown,
+    base: rowHeight,
+    measured,
+    anchor: { key: 0, offset: 0 },
+  });
   const props = useRef({ count, follow, onScrolled, heightOf, keyOf, rowOfKey, measured });
   useLayoutEffect(() => {
     props.current = { count, follow, onScrolled, heightOf, keyOf, rowOfKey, measured };
@@ -80,7 +110,13 @@ export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, 
     const clipFrom = Math.floor((at.y - 200) / step) * step;
     setSpan((old) => {
       if (old.first === first && old.last === last && old.clipFrom === clipFrom && old.tops.at(-1) === heights.top(last)) return old;
-      return { first, last, clipFrom, clipTo: clipFrom + view + 2 * step, tops: Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => heights.top(first + index)) };
+      return {
+        first,
+        last,
+        clipFrom,
+        clipTo: clipFrom + view + 2 * step,
+        tops: Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => heights.top(first + index)),
+      };
     });
     return most;
   }, [height]);
@@ -133,7 +169,10 @@ export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, 
       let row = span.first;
       for (const child of layer.current.children) {
         const delta = at.heights.set(row, (child as HTMLElement).offsetHeight);
-        if (delta !== 0) { changed = true; if (row < anchor) above += delta; }
+        if (delta !== 0) {
+          changed = true;
+          if (row < anchor) above += delta;
+        }
         row += 1;
       }
     }
@@ -159,39 +198,70 @@ export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, 
         at.raf = 0;
         const most = place();
         const view = height();
-        props.current.onScrolled({ user: true, up: at.y < before - 0.5, atEnd: at.y >= most - rowHeight / 2, first: at.heights.rowAt(at.y), last: at.heights.rowAt(at.y + view) });
+        props.current.onScrolled({
+          user: true,
+          up: at.y < before - 0.5,
+          atEnd: at.y >= most - rowHeight / 2,
+          first: at.heights.rowAt(at.y),
+          last: at.heights.rowAt(at.y + view),
+        });
       });
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    const observer = new ResizeObserver(() => { setViewport(element.clientHeight); if (props.current.follow) at.y = at.heights.total; sync(); });
+    const observer = new ResizeObserver(() => {
+      setViewport(element.clientHeight);
+      if (props.current.follow) at.y = at.heights.total;
+      sync();
+    });
     observer.observe(element);
     setViewport(element.clientHeight);
-    return () => { element.removeEventListener("scroll", onScroll); observer.disconnect(); cancelAnimationFrame(at.raf); at.raf = 0; };
+    return () => {
+      element.removeEventListener("scroll", onScroll);
+      observer.disconnect();
+      cancelAnimationFrame(at.raf);
+      at.raf = 0;
+    };
   }, [factor, place, sync, height, rowHeight]);
 
   // What came into sight without scrolling (at first, after a fold) is told as well.
   useEffect(() => {
     const at = state.current;
     if (at.heights.count === 0) return;
-    props.current.onScrolled({ user: false, up: false, atEnd: at.y >= at.heights.total - height() - rowHeight / 2, first: at.heights.rowAt(at.y), last: at.heights.rowAt(at.y + height()) });
+    props.current.onScrolled({
+      user: false,
+      up: false,
+      atEnd: at.y >= at.heights.total - height() - rowHeight / 2,
+      first: at.heights.rowAt(at.y),
+      last: at.heights.rowAt(at.y + height()),
+    });
   }, [span.first, span.last, viewport, height, rowHeight]);
 
-  const to = useCallback((y: number) => { state.current.y = y; sync(); }, [sync]);
-  useImperativeHandle(control, (): LogListControl => ({
-    reveal: (row, share = 0.35) => {
-      const { heights, y } = state.current;
-      const top = heights.top(row);
-      const view = height();
-      // What is well in sight already stays where it is.
-      if (top >= y + rowHeight && top + heights.height(row) <= y + view - rowHeight) return;
-      to(top - view * share);
+  const to = useCallback(
+    (y: number) => {
+      state.current.y = y;
+      sync();
     },
-    end: () => to(state.current.heights.total),
-    home: () => to(0),
-    first: () => state.current.heights.rowAt(state.current.y),
-    isAtEnd: () => state.current.y >= state.current.heights.total - height() - rowHeight / 2,
-    focus: () => scroller.current?.focus(),
-  }), [to, height, rowHeight]);
+    [sync],
+  );
+  useImperativeHandle(
+    control,
+    (): LogListControl => ({
+      reveal: (row, share = 0.35) => {
+        const { heights, y } = state.current;
+        const top = heights.top(row);
+        const view = height();
+        // What is well in sight already stays where it is.
+        if (top >= y + rowHeight && top + heights.height(row) <= y + view - rowHeight) return;
+        to(top - view * share);
+      },
+      end: () => to(state.current.heights.total),
+      home: () => to(0),
+      first: () => state.current.heights.rowAt(state.current.y),
+      isAtEnd: () => state.current.y >= state.current.heights.total - height() - rowHeight / 2,
+      focus: () => scroller.current?.focus(),
+    }),
+    [to, height, rowHeight],
+  );
 
   const rows: ReactNode[] = [];
   for (let row = span.first; row <= Math.min(span.last, count - 1); row += 1) {
@@ -203,7 +273,11 @@ export function LogList({ count, meaning, rowHeight, heightOf, measured, keyOf, 
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div ref={scroller} className="lg-list" tabIndex={0} role="log" aria-label={label} aria-live="off">
       <div ref={spacer} className="lg-spacer">
-        <div className="lg-sticky"><div ref={layer} className="lg-layer">{rows}</div></div>
+        <div className="lg-sticky">
+          <div ref={layer} className="lg-layer">
+            {rows}
+          </div>
+        </div>
       </div>
       {children}
     </div>

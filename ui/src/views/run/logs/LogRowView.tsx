@@ -12,26 +12,63 @@ import type { PhaseRange } from "./rows";
 export const WHOLE_ENTRY = 60;
 
 export interface EntryProps {
-  line: LogLine | undefined; position: number; time: string; search: string; current: boolean; target: boolean; wrap: boolean; theme: ThemeName; rowHeight: number;
-  clipFrom: number; clipTo: number; onNumber: (position: number, event: MouseEvent) => void;
+  line: LogLine | undefined;
+  position: number;
+  time: string;
+  search: string;
+  current: boolean;
+  target: boolean;
+  wrap: boolean;
+  theme: ThemeName;
+  rowHeight: number;
+  clipFrom: number;
+  clipTo: number;
+  onNumber: (position: number, event: MouseEvent) => void;
 }
 
-export const EntryRow = memo(function EntryRow({ line, position, time, search, current, target, wrap, theme, rowHeight, clipFrom, clipTo, onNumber }: EntryProps) {
+export const EntryRow = memo(function EntryRow({
+  line,
+  position,
+  time,
+  search,
+  current,
+  target,
+  wrap,
+  theme,
+  rowHeight,
+  clipFrom,
+  clipTo,
+  onNumber,
+}: EntryProps) {
   const { t, format } = useI18n();
-  if (!line) return <div className="lg-row lg-row-empty" style={{ height: rowHeight }} aria-hidden="true"><span className="lg-number">{format.number(position + 1)}</span><span className="lg-bone" style={{ width: `${30 + ((position * 29) % 40)}%` }} /></div>;
+  if (!line)
+    return (
+      <div className="lg-row lg-row-empty" style={{ height: rowHeight }} aria-hidden="true">
+        <span className="lg-number">{format.number(position + 1)}</span>
+        <span className="lg-bone" style={{ width: `${30 + ((position * 29) % 40)}%` }} />
+      </div>
+    );
   const lines = entryLines(line.text);
   const isLong = lines.length > WHOLE_ENTRY;
   const from = isLong ? Math.max(0, Math.floor(clipFrom / rowHeight)) : 0;
   const to = isLong ? Math.min(lines.length, Math.ceil(clipTo / rowHeight)) : lines.length;
   const bad = saysError(lines[0] ?? "");
-  const classes = ["lg-row", `lg-${line.stream}`, bad && "lg-bad", current && "lg-current", target && "lg-target", wrap && !isLong && "lg-wrap"].filter(Boolean).join(" ");
+  const classes = ["lg-row", `lg-${line.stream}`, bad && "lg-bad", current && "lg-current", target && "lg-target", wrap && !isLong && "lg-wrap"]
+    .filter(Boolean)
+    .join(" ");
   return (
     <div className={classes} style={isLong ? { height: lines.length * rowHeight } : undefined} data-position={position}>
-      <span className="lg-number"><button type="button" tabIndex={-1} aria-label={t("run.copyLineLink", { n: position + 1 })} onClick={(event) => onNumber(position, event)}>{format.number(position + 1)}</button></span>
+      <span className="lg-number">
+        <button type="button" tabIndex={-1} aria-label={t("run.copyLineLink", { n: position + 1 })} onClick={(event) => onNumber(position, event)}>
+          {format.number(position + 1)}
+        </button>
+      </span>
       <span className="lg-time">{time}</span>
       <span className="lg-stream">{t(`run.stream_${line.stream}`)}</span>
       <span className="lg-text" style={isLong ? { paddingTop: from * rowHeight } : undefined} dir="ltr">
-        {lines.slice(from, to).map((text, index) => <Text key={from + index} text={text} search={search} current={current} theme={theme} flow={line.stream === "flow"} />)}
+        {lines.slice(from, to).map((text, index) => (
+          <Text key={from + index} text={text} search={search} current={current} theme={theme} flow={line.stream === "flow"} />
+        ))}
       </span>
     </div>
   );
@@ -54,23 +91,63 @@ function Text({ text, search, current, theme, flow }: { text: string; search: st
       {pieces.map((span, index) => {
         const hit = "hit" in span && span.hit !== undefined;
         const style = spanStyle(span, theme);
-        const classes = [hit && "k-hit", span.bold && "lg-bold", span.dim && "lg-dim", span.underline && "lg-under", span.strike && "lg-strike"].filter(Boolean).join(" ");
-        if (hit) return <mark key={index} className={classes} data-now={current || undefined}>{span.text}</mark>;
-        return style || classes ? <span key={index} className={classes || undefined} style={style}>{span.text}</span> : span.text;
+        const classes = [hit && "k-hit", span.bold && "lg-bold", span.dim && "lg-dim", span.underline && "lg-under", span.strike && "lg-strike"]
+          .filter(Boolean)
+          .join(" ");
+        if (hit)
+          return (
+            <mark key={index} className={classes} data-now={current || undefined}>
+              {span.text}
+            </mark>
+          );
+        return style || classes ? (
+          <span key={index} className={classes || undefined} style={style}>
+            {span.text}
+          </span>
+        ) : (
+          span.text
+        );
       })}
-      {left > 0 && <>{"… "}{all ? <span className="k-dim">{t("run.lineLeft", { n: left })}</span> : <button type="button" className="k-link" onClick={() => setAll(true)}>{t("run.lineShowAll", { n: text.length })}</button>}</>}
+      {left > 0 && (
+        <>
+          {"… "}
+          {all ? (
+            <span className="k-dim">{t("run.lineLeft", { n: left })}</span>
+          ) : (
+            <button type="button" className="k-link" onClick={() => setAll(true)}>
+              {t("run.lineShowAll", { n: text.length })}
+            </button>
+          )}
+        </>
+      )}
       {shown === "" && "\u200a"}
     </span>
   );
 }
 
-export function HeadRow({ phase, folded, lines, onToggle, rowHeight }: { phase: PhaseRange; folded: boolean; lines: number; onToggle: () => void; rowHeight: number }) {
+export function HeadRow({
+  phase,
+  folded,
+  lines,
+  onToggle,
+  rowHeight,
+}: {
+  phase: PhaseRange;
+  folded: boolean;
+  lines: number;
+  onToggle: () => void;
+  rowHeight: number;
+}) {
   const { t, format } = useI18n();
   return (
     <button type="button" className="lg-head" style={{ height: rowHeight * 1.4 }} aria-expanded={!folded} onClick={onToggle} tabIndex={-1}>
       <Icon of={folded ? ChevronRight : ChevronDown} size={13} />
       <span className="k-med">{showControls(phase.title) || t("run.emptyPhase")}</span>
-      <span className="k-dim">{[t("run.phaseLines", { count: lines }), phase.ms === undefined ? undefined : format.duration(phase.ms)].filter(Boolean).join(t("run.listJoin"))}</span>
+      <span className="k-dim">
+        {[t("run.phaseLines", { count: lines }), phase.ms === undefined ? undefined : format.duration(phase.ms)]
+          .filter(Boolean)
+          .join(t("run.listJoin"))}
+      </span>
     </button>
   );
 }

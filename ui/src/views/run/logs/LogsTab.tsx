@@ -1,5 +1,15 @@
 // A run's log: searched in the store, followed while it grows, folded by phase, a million lines and more.
-import { type CSSProperties, type MouseEvent, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import {
+  type CSSProperties,
+  type MouseEvent,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { ArrowDown, ChevronDown, ChevronRight, ChevronUp, Clock, Copy, Search, WrapText, X } from "lucide-react";
 import type { LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
@@ -40,7 +50,11 @@ const MOST_HITS = 100_000;
 const MOST_COPIED = 20_000_000;
 
 function useTheme(): ThemeName {
-  const read = () => (document.documentElement.dataset.theme === "dark" || (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches) ? "dark" : "light");
+  const read = () =>
+    document.documentElement.dataset.theme === "dark" ||
+    (!document.documentElement.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches)
+      ? "dark"
+      : "light";
   const subscribe = useCallback((changed: () => void) => {
     const observer = new MutationObserver(changed);
     observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
@@ -56,7 +70,10 @@ function useRowHeight(): number {
     const observer = new MutationObserver(changed);
     observer.observe(document.documentElement, { attributes: true, attributeFilter: ["style"] });
     window.addEventListener("resize", changed);
-    return () => { observer.disconnect(); window.removeEventListener("resize", changed); };
+    return () => {
+      observer.disconnect();
+      window.removeEventListener("resize", changed);
+    };
   }, []);
   return useSyncExternalStore(subscribe, read);
 }
@@ -72,7 +89,9 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const pages = useMemo(() => new LogPages((from, limit) => host.call("run_logs", { run, from, limit })), [host, run]);
   useSyncExternalStore(pages.subscribe, pages.snapshot);
   useEffect(() => void pages.tail(), [pages]);
-  useChanges((change) => { if (change.all || change.runs.includes(run)) void pages.tail(); });
+  useChanges((change) => {
+    if (change.all || change.runs.includes(run)) void pages.tail();
+  });
   const { end } = pages;
 
   const [text, setText] = useState("");
@@ -104,14 +123,28 @@ export function LogsTab({ detail, nodes }: TabProps) {
     if (!isFlow) return undefined;
     const bold = (title: string) => `\u001b[1m${showControls(plain(title).replaceAll("\u001b", ""))}\u001b[0m`;
     const words: FlowWords = {
-      phase: (title) => t("run.flowPhase", { title: bold(title) }), began: (kind, title) => t("run.flowBegan", { kind: t(`run.kind_${kind}`), title: bold(title) }),
-      ended: (kind, title, status, took, tries) => t(status === "success" ? "run.flowDone" : status === "failed" ? (tries === undefined ? "run.flowFailed" : "run.flowFailedTry") : "run.flowEnded", { kind: t(`run.kind_${kind}`), title: bold(title), took: format.duration(took), n: tries ?? 1 }),
+      phase: (title) => t("run.flowPhase", { title: bold(title) }),
+      began: (kind, title) => t("run.flowBegan", { kind: t(`run.kind_${kind}`), title: bold(title) }),
+      ended: (kind, title, status, took, tries) =>
+        t(
+          status === "success"
+            ? "run.flowDone"
+            : status === "failed"
+              ? tries === undefined
+                ? "run.flowFailed"
+                : "run.flowFailedTry"
+              : "run.flowEnded",
+          { kind: t(`run.kind_${kind}`), title: bold(title), took: format.duration(took), n: tries ?? 1 },
+        ),
     };
     return flowEvents(nodes).map((event, index) => flowLine(event, index, words));
   }, [isFlow, nodes, t, format]);
   const lineOf = (position: number) => (flow ? flow[position] : (ofStream?.lines.get(position) ?? pages.get(position)));
 
-  const lineAt = useCallback(async (position: number) => pages.get(position) ?? (await host.call("run_logs", { run, from: position, limit: 1 })).lines[0], [pages, host, run]);
+  const lineAt = useCallback(
+    async (position: number) => pages.get(position) ?? (await host.call("run_logs", { run, from: position, limit: 1 })).lines[0],
+    [pages, host, run],
+  );
   const phases = usePhases(nodes, end, lineAt);
   const folded = useMemo(() => {
     const out = new Set<number>();
@@ -136,13 +169,23 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const meaning = `${shownOnly ? `m${settled}` : stream}|${foldKey}|${phases.map((phase) => phase.from).join(",")}|${cut?.position ?? ""}:${cut?.entries ?? ""}`;
 
   // ---- going places ----
-  const unfold = useCallback((position: number) => {
-    const phase = phaseOf(phases, position);
-    if (phase && folded.has(phase.id)) setFolds((old) => new Map(old).set(phase.id, false));
-  }, [phases, folded]);
+  const unfold = useCallback(
+    (position: number) => {
+      const phase = phaseOf(phases, position);
+      if (phase && folded.has(phase.id)) setFolds((old) => new Map(old).set(phase.id, false));
+    },
+    [phases, folded],
+  );
   const [target, setTarget] = useState<number | null>(null);
   const [goal, setGoal] = useState<{ position: number } | null>(null);
-  const go = useCallback((position: number) => { setFollow(false); unfold(position); setGoal({ position }); }, [unfold]);
+  const go = useCallback(
+    (position: number) => {
+      setFollow(false);
+      unfold(position);
+      setGoal({ position });
+    },
+    [unfold],
+  );
   useEffect(() => {
     if (!goal || rows.count === 0) return;
     list.current?.reveal(rows.rowOf(goal.position));
@@ -161,16 +204,24 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const viewFirst = useRef(0);
   const searched = useRef({ key: "", position: 0 });
   useEffect(() => {
-    if (positions.length === 0) { if (foundKey === "") searched.current.key = ""; return; }
+    if (positions.length === 0) {
+      if (foundKey === "") searched.current.key = "";
+      return;
+    }
     const isNew = searched.current.key !== foundKey;
     const from = isNew ? viewFirst.current : searched.current.position;
-    const index = Math.max(0, positions.findIndex((position) => position >= from));
+    const index = Math.max(
+      0,
+      positions.findIndex((position) => position >= from),
+    );
     searched.current.key = foundKey;
     setMatch(index);
     if (isNew) go(positions[index] ?? 0);
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [positions, foundKey]);
-  useEffect(() => { if (current !== undefined) searched.current.position = current; }, [current]);
+  useEffect(() => {
+    if (current !== undefined) searched.current.position = current;
+  }, [current]);
 
   // The address may name a line, or a time.
   const line = address.get("line");
@@ -183,7 +234,10 @@ export function LogsTab({ detail, nodes }: TabProps) {
       setTarget(position);
       go(position);
     } else if (at !== null && Number.isFinite(Number(at))) {
-      void positionAt(Number(at), pages.end, lineAt).then((position) => { setTarget(position); go(position); });
+      void positionAt(Number(at), pages.end, lineAt).then((position) => {
+        setTarget(position);
+        go(position);
+      });
     }
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [line, at, isReady]);
@@ -192,157 +246,408 @@ export function LogsTab({ detail, nodes }: TabProps) {
     const from = target ?? current ?? viewFirst.current - 1;
     for (const position of hits?.positions.filter((one) => one > from) ?? []) {
       const one = await lineAt(position);
-      if (one && entryLines(one.text).some(saysError)) { setTarget(position); go(position); return; }
+      if (one && entryLines(one.text).some(saysError)) {
+        setTarget(position);
+        go(position);
+        return;
+      }
     }
     announce(t("run.noNextError"));
   };
-  const toEnd = () => { setTarget(null); setFollow(true); list.current?.end(); };
-  const toggle = (id: number) => { setFollow(false); setFolds((old) => new Map(old).set(id, !folded.has(id))); };
-  const onNumber = useCallback((position: number, event: MouseEvent) => {
-    const range = event.shiftKey && target !== null ? `L${Math.min(target, position) + 1}-L${Math.max(target, position) + 1}` : `L${position + 1}`;
-    setTarget(position);
-    setParams({ line: position + 1, at: null });
-    void host.copyText(`${run}#${range}`).then(() => toast(t("run.lineLinkCopied", { link: `${run}#${range}` })));
-  }, [host, run, t, target]);
+  const toEnd = () => {
+    setTarget(null);
+    setFollow(true);
+    list.current?.end();
+  };
+  const toggle = (id: number) => {
+    setFollow(false);
+    setFolds((old) => new Map(old).set(id, !folded.has(id)));
+  };
+  const onNumber = useCallback(
+    (position: number, event: MouseEvent) => {
+      const range = event.shiftKey && target !== null ? `L${Math.min(target, position) + 1}-L${Math.max(target, position) + 1}` : `L${position + 1}`;
+      setTarget(position);
+      setParams({ line: position + 1, at: null });
+      void host.copyText(`${run}#${range}`).then(() => toast(t("run.lineLinkCopied", { link: `${run}#${range}` })));
+    },
+    [host, run, t, target],
+  );
   // A line of the flow leads to what was printed at its time.
-  const toTime = useCallback((position: number) => { const event = flow?.[position]; if (event) { setStream("all"); setParams({ at: event.at, line: null }); } }, [flow]);
+  const toTime = useCallback(
+    (position: number) => {
+      const event = flow?.[position];
+      if (event) {
+        setStream("all");
+        setParams({ at: event.at, line: null });
+      }
+    },
+    [flow],
+  );
   const copyAll = async () => {
     const parts: string[] = [];
     let [from, size] = [0, 0];
     try {
-      if (flow) { parts.push(...flow.map((one) => plain(one.text))); size = MOST_COPIED + 1; }
+      if (flow) {
+        parts.push(...flow.map((one) => plain(one.text)));
+        size = MOST_COPIED + 1;
+      }
       while (size <= MOST_COPIED) {
         const page = await host.call("run_logs", { run, from, limit: 2_000, ...(filter ? { stream: filter } : {}) });
-        for (const one of page.lines) { const said = entryLines(plain(one.text)).join("\n"); parts.push(said); size += said.length; }
+        for (const one of page.lines) {
+          const said = entryLines(plain(one.text)).join("\n");
+          parts.push(said);
+          size += said.length;
+        }
         if (page.next <= from || page.next >= page.end) break;
         from = page.next;
       }
       await host.copyText(parts.join("\n"));
       toast(t("run.logCopied", { count: parts.length }));
-    } catch (thrown) { toast(toApiError(thrown).message, { kind: "error" }); }
+    } catch (thrown) {
+      toast(toApiError(thrown).message, { kind: "error" });
+    }
   };
   useActions([
-    { id: "logs.search", title: t("run.logSearch"), group: "view", keys: "/", run: () => { field.current?.focus(); field.current?.select(); } },
+    {
+      id: "logs.search",
+      title: t("run.logSearch"),
+      group: "view",
+      keys: "/",
+      run: () => {
+        field.current?.focus();
+        field.current?.select();
+      },
+    },
     { id: "logs.next", title: t("run.nextMatch"), group: "view", keys: "N", palette: false, run: () => step(1) },
     { id: "logs.previous", title: t("run.previousMatch"), group: "view", keys: "Shift N", palette: false, run: () => step(-1) },
     { id: "logs.error", title: t("run.nextError"), group: "view", keys: "E", run: () => void nextError() },
-    { id: "logs.home", title: t("run.logHome"), group: "view", keys: "Home", palette: false, run: () => { setFollow(false); list.current?.home(); } },
+    {
+      id: "logs.home",
+      title: t("run.logHome"),
+      group: "view",
+      keys: "Home",
+      palette: false,
+      run: () => {
+        setFollow(false);
+        list.current?.home();
+      },
+    },
     { id: "logs.end", title: t("run.logEnd"), group: "view", keys: "End", palette: false, run: toEnd },
     { id: "logs.follow", title: t("run.follow"), group: "view", keys: "F", run: () => (follow ? setFollow(false) : toEnd()) },
-    { id: "logs.wrap", title: t("run.wrap"), group: "view", keys: "W", run: () => { setWrap(!wrap); remember("run.logs.wrap", !wrap); } },
+    {
+      id: "logs.wrap",
+      title: t("run.wrap"),
+      group: "view",
+      keys: "W",
+      run: () => {
+        setWrap(!wrap);
+        remember("run.logs.wrap", !wrap);
+      },
+    },
   ]);
 
   // ---- rows ----
-  const heightOf = useCallback((row: number): number | undefined => {
-    const one = rows.at(row);
-    if (!one) return undefined;
-    if (one.kind === "head") return Math.round(rowHeight * 1.4);
-    if (one.kind !== "entry") return Math.round(rowHeight * 1.4);
-    const entry = lineOf(one.position);
-    if (!entry) return undefined;
-    if (!flow && isPassing(entry.text, pages.get(one.position + 1)?.text)) return 0;
-    const lines = entryLines(entry.text).length;
-    return wrap && lines <= WHOLE_ENTRY ? undefined : lines * rowHeight;
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [rows, pages, wrap, rowHeight, flow, ofStream]);
+  const heightOf = useCallback(
+    (row: number): number | undefined => {
+      const one = rows.at(row);
+      if (!one) return undefined;
+      if (one.kind === "head") return Math.round(rowHeight * 1.4);
+      if (one.kind !== "entry") return Math.round(rowHeight * 1.4);
+      const entry = lineOf(one.position);
+      if (!entry) return undefined;
+      if (!flow && isPassing(entry.text, pages.get(one.position + 1)?.text)) return 0;
+      const lines = entryLines(entry.text).length;
+      return wrap && lines <= WHOLE_ENTRY ? undefined : lines * rowHeight;
+      // eslint-disable-next-line react-hooks/exhaustive-deps
+    },
+    [rows, pages, wrap, rowHeight, flow, ofStream],
+  );
   const start = detail.run.startedAt ?? detail.run.createdAt;
   const timeOf = (when: number) => (sinceStart ? `+${((when - start) / 1000).toFixed(3)}` : clockTime(when));
   const needle = useDeferredValue(settled);
   const render = (row: number, clip: { from: number; to: number }) => {
     const one = rows.at(row);
     if (!one) return null;
-    if (one.kind === "head") return <HeadRow key={`h${one.phase.id}`} phase={one.phase} folded={one.folded} lines={one.phase.to - one.phase.from} rowHeight={rowHeight} onToggle={() => toggle(one.phase.id)} />;
-    if (one.kind === "cut") return <div key="cut" className="lg-cut" style={{ height: Math.round(rowHeight * 1.4) }}>{t("run.logCut", { count: one.entries, size: format.bytes(one.bytes) })}</div>;
-    if (one.kind === "gap") return <div key={`g${one.from}`} className="lg-gap" style={{ height: Math.round(rowHeight * 1.4) }}>{t("run.logGap", { count: one.to - one.from })}</div>;
+    if (one.kind === "head")
+      return (
+        <HeadRow
+          key={`h${one.phase.id}`}
+          phase={one.phase}
+          folded={one.folded}
+          lines={one.phase.to - one.phase.from}
+          rowHeight={rowHeight}
+          onToggle={() => toggle(one.phase.id)}
+        />
+      );
+    if (one.kind === "cut")
+      return (
+        <div key="cut" className="lg-cut" style={{ height: Math.round(rowHeight * 1.4) }}>
+          {t("run.logCut", { count: one.entries, size: format.bytes(one.bytes) })}
+        </div>
+      );
+    if (one.kind === "gap")
+      return (
+        <div key={`g${one.from}`} className="lg-gap" style={{ height: Math.round(rowHeight * 1.4) }}>
+          {t("run.logGap", { count: one.to - one.from })}
+        </div>
+      );
     const entry = lineOf(one.position);
     if (entry && !flow && isPassing(entry.text, pages.get(one.position + 1)?.text)) return <div key={one.position} className="lg-none" />;
     const isLong = entry !== undefined && entry.text.length > 1_000 && entryLines(entry.text).length > WHOLE_ENTRY;
     return (
       <EntryRow
-        key={one.position} line={entry} position={one.position} time={entry ? timeOf(entry.at) : ""} search={needle} current={one.position === current && settled !== ""} target={one.position === target} wrap={wrap} theme={theme} rowHeight={rowHeight}
-        clipFrom={isLong ? clip.from : 0} clipTo={isLong ? clip.to : 0} onNumber={flow ? toTime : onNumber}
+        key={one.position}
+        line={entry}
+        position={one.position}
+        time={entry ? timeOf(entry.at) : ""}
+        search={needle}
+        current={one.position === current && settled !== ""}
+        target={one.position === target}
+        wrap={wrap}
+        theme={theme}
+        rowHeight={rowHeight}
+        clipFrom={isLong ? clip.from : 0}
+        clipTo={isLong ? clip.to : 0}
+        onNumber={flow ? toTime : onNumber}
       />
     );
   };
-  const keyOf = (row: number) => { const one = rows.at(row); return one === undefined ? 0 : one.kind === "entry" || one.kind === "cut" ? one.position : one.kind === "head" ? one.phase.from : one.from; };
+  const keyOf = (row: number) => {
+    const one = rows.at(row);
+    return one === undefined ? 0 : one.kind === "entry" || one.kind === "cut" ? one.position : one.kind === "head" ? one.phase.from : one.from;
+  };
   const onScrolled = ({ user, up, atEnd, first, last }: { user: boolean; up: boolean; atEnd: boolean; first: number; last: number }) => {
     setView((old) => (old.first === first && old.last === last && old.atEnd === atEnd ? old : { first, last, atEnd }));
     viewFirst.current = rows.at(first) ? keyOf(first) : 0;
     if (flow) return;
     // Only what is in sight, and a little around it, is asked for; between folded phases lie lines that aren't.
     let [begin, stop] = [-1, -1];
-    const ask = () => { if (begin >= 0) pages.want(begin - 60, stop + 61); };
+    const ask = () => {
+      if (begin >= 0) pages.want(begin - 60, stop + 61);
+    };
     for (let row = first; row <= last; row += 1) {
       const one = rows.at(row);
       if (one?.kind !== "entry" || ofStream?.lines.has(one.position)) continue;
-      if (begin >= 0 && one.position <= stop + 60) { stop = one.position; continue; }
+      if (begin >= 0 && one.position <= stop + 60) {
+        stop = one.position;
+        continue;
+      }
       ask();
       begin = stop = one.position;
     }
     ask();
-    if (user && up && !atEnd && follow) { setFollow(false); setSeenEnd(end); }
+    if (user && up && !atEnd && follow) {
+      setFollow(false);
+      setSeenEnd(end);
+    }
     if (user && atEnd && !follow) setFollow(true);
     if (atEnd) setSeenEnd(end);
   };
-  useEffect(() => { if (!follow && view.atEnd) setSeenEnd(end); }, [follow, view.atEnd, end]);
+  useEffect(() => {
+    if (!follow && view.atEnd) setSeenEnd(end);
+  }, [follow, view.atEnd, end]);
   const topPosition = rows.count > 0 ? keyOf(Math.min(view.first, rows.count - 1)) : 0;
   const phase = shownOnly || streamPositions || flow ? undefined : phaseOf(phases, topPosition);
   const above = phases.filter((one) => folded.has(one.id) && one.to <= topPosition);
   const fresh = follow ? 0 : Math.max(0, end - seenEnd);
 
-  if (pages.error !== undefined && end === 0) return <div className="run-padded"><ErrorState error={toApiError(pages.error)} onRetry={() => void pages.tail()} /></div>;
+  if (pages.error !== undefined && end === 0)
+    return (
+      <div className="run-padded">
+        <ErrorState error={toApiError(pages.error)} onRetry={() => void pages.tail()} />
+      </div>
+    );
   if (!pages.ready) return <Bones lines={14} />;
-  if (end === 0 && nodes.length === 0) return <div className="run-padded"><Empty title={t(live ? "run.noLogYet" : "run.noLog")} /></div>;
+  if (end === 0 && nodes.length === 0)
+    return (
+      <div className="run-padded">
+        <Empty title={t(live ? "run.noLogYet" : "run.noLog")} />
+      </div>
+    );
   return (
     <div className="lg" style={{ "--lg-number": `${Math.max(4.75, 1.75 + format.number(end).length * 0.455).toFixed(2)}rem` } as CSSProperties}>
       <div className="lg-tools">
         <span className="k-input k-input-small lg-search">
           <Icon of={Search} size={14} />
           <input
-            ref={field} type="search" value={text} placeholder={t("run.logSearch")} aria-label={t("run.logSearch")} onChange={(event) => { setText(event.target.value); if (event.target.value === "") setMatchesOnly(false); }}
+            ref={field}
+            type="search"
+            value={text}
+            placeholder={t("run.logSearch")}
+            aria-label={t("run.logSearch")}
+            onChange={(event) => {
+              setText(event.target.value);
+              if (event.target.value === "") setMatchesOnly(false);
+            }}
             onKeyDown={(event) => {
-              if (event.key === "Enter") { event.preventDefault(); step(event.shiftKey ? -1 : 1); }
-              else if (event.key === "Escape") { event.stopPropagation(); event.preventDefault(); if (text) { setText(""); setMatchesOnly(false); } else list.current?.focus(); }
+              if (event.key === "Enter") {
+                event.preventDefault();
+                step(event.shiftKey ? -1 : 1);
+              } else if (event.key === "Escape") {
+                event.stopPropagation();
+                event.preventDefault();
+                if (text) {
+                  setText("");
+                  setMatchesOnly(false);
+                } else list.current?.focus();
+              }
             }}
           />
-          {settled !== "" && found && <span className="k-sub k-num" role="status">{found.total === 0 ? t("run.noMatch") : t("run.matchOf", { n: match + 1, of: found.total })}</span>}
-          {text !== "" && <button type="button" className="k-input-button" aria-label={t("common.clear")} onClick={() => { setText(""); setMatchesOnly(false); field.current?.focus(); }}><Icon of={X} size={14} /></button>}
+          {settled !== "" && found && (
+            <span className="k-sub k-num" role="status">
+              {found.total === 0 ? t("run.noMatch") : t("run.matchOf", { n: match + 1, of: found.total })}
+            </span>
+          )}
+          {text !== "" && (
+            <button
+              type="button"
+              className="k-input-button"
+              aria-label={t("common.clear")}
+              onClick={() => {
+                setText("");
+                setMatchesOnly(false);
+                field.current?.focus();
+              }}
+            >
+              <Icon of={X} size={14} />
+            </button>
+          )}
         </span>
-        <IconButton icon={ChevronUp} label={t("run.previousMatch")} keys="Shift N" size="small" disabled={positions.length === 0} onClick={() => step(-1)} />
+        <IconButton
+          icon={ChevronUp}
+          label={t("run.previousMatch")}
+          keys="Shift N"
+          size="small"
+          disabled={positions.length === 0}
+          onClick={() => step(-1)}
+        />
         <IconButton icon={ChevronDown} label={t("run.nextMatch")} keys="N" size="small" disabled={positions.length === 0} onClick={() => step(1)} />
-        <label className="lg-only k-sub">{t("run.matchesOnly")}<Switch checked={shownOnly} disabled={settled === ""} label={t("run.matchesOnly")} onChange={setMatchesOnly} /></label>
+        <label className="lg-only k-sub">
+          {t("run.matchesOnly")}
+          <Switch checked={shownOnly} disabled={settled === ""} label={t("run.matchesOnly")} onChange={setMatchesOnly} />
+        </label>
         <span className="k-grow" />
         <Segmented<StreamChoice>
-          label={t("run.streams")} value={stream} onChange={(next) => { setStream(next); setFollow(false); }}
+          label={t("run.streams")}
+          value={stream}
+          onChange={(next) => {
+            setStream(next);
+            setFollow(false);
+          }}
           items={[
-            { value: "all", label: t("run.streamAll") }, { value: "stdout", label: t("run.streamOut") },
-            { value: "stderr", label: <>{t("run.streamErr")}{errors && errors.count > 0 && <span className="lg-count k-num">{format.number(errors.count)}{errors.isMore ? "+" : ""}</span>}</> }, { value: "flow", label: t("run.streamFlow") },
+            { value: "all", label: t("run.streamAll") },
+            { value: "stdout", label: t("run.streamOut") },
+            {
+              value: "stderr",
+              label: (
+                <>
+                  {t("run.streamErr")}
+                  {errors && errors.count > 0 && (
+                    <span className="lg-count k-num">
+                      {format.number(errors.count)}
+                      {errors.isMore ? "+" : ""}
+                    </span>
+                  )}
+                </>
+              ),
+            },
+            { value: "flow", label: t("run.streamFlow") },
           ]}
         />
         <span className="k-sep lg-sep" />
-        <IconButton icon={WrapText} label={t("run.wrap")} keys="W" pressed={wrap} onClick={() => { setWrap(!wrap); remember("run.logs.wrap", !wrap); }} />
-        <IconButton icon={Clock} label={t(sinceStart ? "run.timeClock" : "run.timeSince")} pressed={sinceStart} onClick={() => { setSinceStart(!sinceStart); remember("run.logs.sinceStart", !sinceStart); }} />
+        <IconButton
+          icon={WrapText}
+          label={t("run.wrap")}
+          keys="W"
+          pressed={wrap}
+          onClick={() => {
+            setWrap(!wrap);
+            remember("run.logs.wrap", !wrap);
+          }}
+        />
+        <IconButton
+          icon={Clock}
+          label={t(sinceStart ? "run.timeClock" : "run.timeSince")}
+          pressed={sinceStart}
+          onClick={() => {
+            setSinceStart(!sinceStart);
+            remember("run.logs.sinceStart", !sinceStart);
+          }}
+        />
         <IconButton icon={Copy} label={t("run.copyLog")} onClick={() => void copyAll()} />
       </div>
       <div className="lg-body">
-      {phase && rows.at(view.first)?.kind !== "head" && (
-        <div className="lg-stick">
-          <button type="button" className="lg-stick-phase" aria-expanded={!folded.has(phase.id)} onClick={() => toggle(phase.id)}><Icon of={folded.has(phase.id) ? ChevronRight : ChevronDown} size={13} /><span className="k-med">{showControls(phase.title) || t("run.emptyPhase")}</span></button>
-          <span className="k-dim k-num">{[t("run.phaseWord"), t("run.phaseLines", { count: Math.min(phase.to, end) - phase.from }), phase.ms === undefined ? undefined : format.duration(phase.ms)].filter(Boolean).join(t("run.listJoin"))}</span>
-          <span className="k-grow" />
-          {above.length > 0 && <span className="k-dim k-trunc lg-above">{t("run.foldedAbove", { what: above.map((one) => t("run.foldedPhase", { title: one.title, count: one.to - one.from })).join(" · ") })}</span>}
-        </div>
-      )}
-        {rows.count === 0 ? <div className="run-padded"><Empty inline title={t(shownOnly ? "run.noMatch" : "run.streamEmpty")} /></div> : (
-          <LogList count={rows.count} meaning={meaning} rowHeight={rowHeight} heightOf={heightOf} measured={wrap} keyOf={keyOf} rowOfKey={(key) => rows.rowOf(key)} render={render} follow={follow} onScrolled={onScrolled} control={list} label={t("run.tab_logs")} />
+        {phase && rows.at(view.first)?.kind !== "head" && (
+          <div className="lg-stick">
+            <button type="button" className="lg-stick-phase" aria-expanded={!folded.has(phase.id)} onClick={() => toggle(phase.id)}>
+              <Icon of={folded.has(phase.id) ? ChevronRight : ChevronDown} size={13} />
+              <span className="k-med">{showControls(phase.title) || t("run.emptyPhase")}</span>
+            </button>
+            <span className="k-dim k-num">
+              {[
+                t("run.phaseWord"),
+                t("run.phaseLines", { count: Math.min(phase.to, end) - phase.from }),
+                phase.ms === undefined ? undefined : format.duration(phase.ms),
+              ]
+                .filter(Boolean)
+                .join(t("run.listJoin"))}
+            </span>
+            <span className="k-grow" />
+            {above.length > 0 && (
+              <span className="k-dim k-trunc lg-above">
+                {t("run.foldedAbove", { what: above.map((one) => t("run.foldedPhase", { title: one.title, count: one.to - one.from })).join(" · ") })}
+              </span>
+            )}
+          </div>
+        )}
+        {rows.count === 0 ? (
+          <div className="run-padded">
+            <Empty inline title={t(shownOnly ? "run.noMatch" : "run.streamEmpty")} />
+          </div>
+        ) : (
+          <LogList
+            count={rows.count}
+            meaning={meaning}
+            rowHeight={rowHeight}
+            heightOf={heightOf}
+            measured={wrap}
+            keyOf={keyOf}
+            rowOfKey={(key) => rows.rowOf(key)}
+            render={render}
+            follow={follow}
+            onScrolled={onScrolled}
+            control={list}
+            label={t("run.tab_logs")}
+          />
         )}
         <ScrollMarks rows={rows} positions={positions} current={current} />
-        {fresh > 0 && <Button className="lg-fresh" icon={ArrowDown} onClick={toEnd}>{t("run.newLines", { count: fresh })}</Button>}
+        {fresh > 0 && (
+          <Button className="lg-fresh" icon={ArrowDown} onClick={toEnd}>
+            {t("run.newLines", { count: fresh })}
+          </Button>
+        )}
       </div>
       <div className="run-foot">
-        <span className="k-num">{[t("run.lineCount", { count: end }), follow && live ? t("run.following") : undefined].filter(Boolean).join(t("run.listJoin"))}</span>
-        <span className="lg-hint"><Kbd keys="/" />{t("run.hintSearch")}</span><span className="lg-hint"><Kbd keys="N" /><Kbd keys="Shift N" />{t("run.hintNext")}</span>
-        <span className="lg-hint"><Kbd keys="End" />{t("run.hintEnd")}</span><span className="lg-hint"><Kbd keys="E" />{t("run.hintError")}</span>
+        <span className="k-num">
+          {[t("run.lineCount", { count: end }), follow && live ? t("run.following") : undefined].filter(Boolean).join(t("run.listJoin"))}
+        </span>
+        <span className="lg-hint">
+          <Kbd keys="/" />
+          {t("run.hintSearch")}
+        </span>
+        <span className="lg-hint">
+          <Kbd keys="N" />
+          <Kbd keys="Shift N" />
+          {t("run.hintNext")}
+        </span>
+        <span className="lg-hint">
+          <Kbd keys="End" />
+          {t("run.hintEnd")}
+        </span>
+        <span className="lg-hint">
+          <Kbd keys="E" />
+          {t("run.hintError")}
+        </span>
         <span className="k-grow" />
         <span className="lg-hint">{t("run.hintNumber")}</span>
       </div>

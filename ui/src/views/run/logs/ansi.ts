@@ -3,10 +3,22 @@
 import Anser from "anser";
 
 export type ThemeName = "light" | "dark";
-export interface Rgb { r: number; g: number; b: number }
+export interface Rgb {
+  r: number;
+  g: number;
+  b: number;
+}
 /** A colour of the 16 (a token's name) or any other colour, to be made readable per theme. */
 export type Colour = { token: string } | { rgb: Rgb };
-export interface AnsiSpan { text: string; colour?: Colour; background?: Colour; bold?: boolean; dim?: boolean; underline?: boolean; strike?: boolean }
+export interface AnsiSpan {
+  text: string;
+  colour?: Colour;
+  background?: Colour;
+  bold?: boolean;
+  dim?: boolean;
+  underline?: boolean;
+  strike?: boolean;
+}
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
 const ESC = "\u001b";
@@ -30,7 +42,10 @@ export function showControls(text: string): string {
 /** Text without any terminal sequence, for copying and searching. */
 export function plain(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text.replace(STRINGS, "").replace(OTHER, "").replace(/\u001b\[[0-9;:]*m/g, "");
+  return text
+    .replace(STRINGS, "")
+    .replace(OTHER, "")
+    .replace(/\u001b\[[0-9;:]*m/g, "");
 }
 
 function palette(index: number): Colour {
@@ -119,7 +134,10 @@ export function spanStyle(span: AnsiSpan, theme: ThemeName): { color?: string; b
   const style: { color?: string; background?: string } = {};
   if (span.colour) style.color = "token" in span.colour ? `var(${span.colour.token})` : readable(span.colour.rgb, theme);
   if (span.background) {
-    const css = "token" in span.background ? `var(${span.background.token})` : `rgb(${span.background.rgb.r} ${span.background.rgb.g} ${span.background.rgb.b})`;
+    const css =
+      "token" in span.background
+        ? `var(${span.background.token})`
+        : `rgb(${span.background.rgb.r} ${span.background.rgb.g} ${span.background.rgb.b})`;
     style.background = `color-mix(in srgb, ${css} 25%, transparent)`;
   }
   return style.color || style.background ? style : undefined;

@@ -2,7 +2,11 @@
 import type { LogLine, RunNode } from "../../../api/contract";
 import { nodeFacts } from "../diagram/model";
 
-export interface FlowEvent { at: number; node: RunNode; kind: "began" | "ended" }
+export interface FlowEvent {
+  at: number;
+  node: RunNode;
+  kind: "began" | "ended";
+}
 
 /** Beginnings and ends in the order of time; an end before a beginning of the same moment. */
 export function flowEvents(nodes: readonly RunNode[]): FlowEvent[] {
@@ -11,7 +15,10 @@ export function flowEvents(nodes: readonly RunNode[]): FlowEvent[] {
     if (node.startedAt) events.push({ at: node.startedAt, node, kind: "began" });
     if (node.finishedAt && node.kind !== "phase") events.push({ at: node.finishedAt, node, kind: "ended" });
   }
-  return events.map((event, index) => ({ event, index })).toSorted((a, b) => a.event.at - b.event.at || (a.event.kind === b.event.kind ? a.index - b.index : a.event.kind === "ended" ? -1 : 1)).map(({ event }) => event);
+  return events
+    .map((event, index) => ({ event, index }))
+    .toSorted((a, b) => a.event.at - b.event.at || (a.event.kind === b.event.kind ? a.index - b.index : a.event.kind === "ended" ? -1 : 1))
+    .map(({ event }) => event);
 }
 
 export interface FlowWords {
@@ -23,8 +30,11 @@ export interface FlowWords {
 /** The event as a line of a log; positions count the events. */
 export function flowLine(event: FlowEvent, position: number, words: FlowWords): LogLine {
   const { node } = event;
-  const text = node.kind === "phase" ? words.phase(node.title)
-    : event.kind === "began" ? words.began(node.kind, node.title)
-      : words.ended(node.kind, node.title, node.status, Math.max(0, (node.finishedAt ?? 0) - (node.startedAt ?? 0)), nodeFacts(node).try);
+  const text =
+    node.kind === "phase"
+      ? words.phase(node.title)
+      : event.kind === "began"
+        ? words.began(node.kind, node.title)
+        : words.ended(node.kind, node.title, node.status, Math.max(0, (node.finishedAt ?? 0) - (node.startedAt ?? 0)), nodeFacts(node).try);
   return { position, stream: "flow", at: event.at, text };
 }

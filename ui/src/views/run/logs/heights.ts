@@ -6,14 +6,21 @@ export class Heights {
   private own: Float32Array;
   private size = 0;
 
-  constructor(count: number, private base: number) {
+  constructor(
+    count: number,
+    private base: number,
+  ) {
     this.tree = new Float64Array(0);
     this.own = new Float32Array(0);
     this.resize(count);
   }
 
-  get count(): number { return this.size; }
-  get total(): number { return this.top(this.size); }
+  get count(): number {
+    return this.size;
+  }
+  get total(): number {
+    return this.top(this.size);
+  }
 
   /** Sets the number of rows. Rows that come new have the base height. */
   resize(count: number): void {
@@ -42,7 +49,9 @@ export class Heights {
     this.tree = tree;
   }
 
-  height(row: number): number { return this.base + (this.own[row] ?? 0); }
+  height(row: number): number {
+    return this.base + (this.own[row] ?? 0);
+  }
 
   /** Sets the height of a row; returns by how much it changed. */
   set(row: number, height: number): number {
@@ -71,7 +80,10 @@ export class Heights {
       const next = row + step;
       if (next >= this.tree.length) continue;
       const sum = (this.tree[next] ?? 0) + step * this.base;
-      if (sum <= rest) { row = next; rest -= sum; }
+      if (sum <= rest) {
+        row = next;
+        rest -= sum;
+      }
     }
     return Math.min(row, this.size - 1);
   }

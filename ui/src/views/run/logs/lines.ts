@@ -50,7 +50,10 @@ export function saysError(line: string): boolean {
   return ERROR.test(head.includes("\u001b") ? head.replace(/\u001b\[[0-9;:]*m/g, "") : head);
 }
 
-export interface Mark { start: number; length: number }
+export interface Mark {
+  start: number;
+  length: number;
+}
 
 /** Where `text` occurs in a line, without regard to case. */
 export function hits(line: string, text: string, limit = 200): Mark[] {
@@ -60,7 +63,8 @@ export function hits(line: string, text: string, limit = 200): Mark[] {
   const needle = text.toLowerCase();
   // Lower case can change the length of a text (İ); then positions would be wrong.
   const where = low.length === line.length ? low : line;
-  for (let at = where.indexOf(needle); at >= 0 && found.length < limit; at = where.indexOf(needle, at + needle.length)) found.push({ start: at, length: needle.length });
+  for (let at = where.indexOf(needle); at >= 0 && found.length < limit; at = where.indexOf(needle, at + needle.length))
+    found.push({ start: at, length: needle.length });
   return found;
 }
 

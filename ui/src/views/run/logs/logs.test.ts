@@ -11,7 +11,9 @@ import { positionAt } from "./usePhases";
 describe("ANSI", () => {
   test("the 16 colours are tokens, bright ones are heavier", () => {
     expect(ansiSpans("\u001b[31mred\u001b[0m and \u001b[92mgreen\u001b[0m")).toEqual([
-      { text: "red", colour: { token: "--a-red" } }, { text: " and " }, { text: "green", colour: { token: "--a-green" }, bold: true },
+      { text: "red", colour: { token: "--a-red" } },
+      { text: " and " },
+      { text: "green", colour: { token: "--a-green" }, bold: true },
     ]);
   });
   test("weight, underline, reverse", () => {
@@ -22,17 +24,30 @@ describe("ANSI", () => {
   test("256 colours and true colour become readable on both grounds", () => {
     for (const text of ["\u001b[38;5;226mx", "\u001b[38;2;250;249;246mx", "\u001b[38;5;16mx", "\u001b[38;2;20;20;20mx"]) {
       const colour = ansiSpans(text)[0]?.colour;
-      if (!colour || !("rgb" in colour)) { expect(text).toContain("5;16"); continue; }
-      for (const [theme, ground] of [["light", { r: 0xfa, g: 0xf9, b: 0xf6 }], ["dark", { r: 0x13, g: 0x12, b: 0x11 }]] as const) {
+      if (!colour || !("rgb" in colour)) {
+        expect(text).toContain("5;16");
+        continue;
+      }
+      for (const [theme, ground] of [
+        ["light", { r: 0xfa, g: 0xf9, b: 0xf6 }],
+        ["dark", { r: 0x13, g: 0x12, b: 0x11 }],
+      ] as const) {
         const [r, g, b] = (readable(colour.rgb, theme).match(/\d+/g) ?? []).map(Number);
         expect(contrast({ r: r ?? 0, g: g ?? 0, b: b ?? 0 }, ground)).toBeGreaterThanOrEqual(4.5);
       }
     }
   });
   test("a colour that is readable already stays", () => expect(readable({ r: 200, g: 0, b: 0 }, "light")).toBe("rgb(200 0 0)"));
-  test("backgrounds are drawn at a quarter", () => expect(spanStyle({ text: "x", background: { token: "--a-blue" } }, "light")?.background).toBe("color-mix(in srgb, var(--a-blue) 25%, transparent)"));
+  test("backgrounds are drawn at a quarter", () =>
+    expect(spanStyle({ text: "x", background: { token: "--a-blue" } }, "light")?.background).toBe(
+      "color-mix(in srgb, var(--a-blue) 25%, transparent)",
+    ));
   test("links, titles and cursor movements vanish, their text stays", () => {
-    expect(ansiSpans("\u001b]8;;javascript:alert(1)\u0007click\u001b]8;;\u0007").map((span) => span.text).join("")).toBe("click");
+    expect(
+      ansiSpans("\u001b]8;;javascript:alert(1)\u0007click\u001b]8;;\u0007")
+        .map((span) => span.text)
+        .join(""),
+    ).toBe("click");
     expect(plain("\u001b]0;title\u0007a\u001b[2Kb\u001b[1;31mc\u001b[0m")).toBe("abc");
   });
   test("control, bidi and zero-width characters are shown", () => {
@@ -41,7 +56,11 @@ describe("ANSI", () => {
   });
   test("escapes that are cut off or nonsense don't show", () => {
     expect(plain("abc\u001b[38;5")).toBe("abc");
-    expect(ansiSpans("\u001b[38;2;300;-1;xmodd").map((span) => span.text).join("")).not.toContain("\u001b");
+    expect(
+      ansiSpans("\u001b[38;2;300;-1;xmodd")
+        .map((span) => span.text)
+        .join(""),
+    ).not.toContain("\u001b");
   });
 });
 
@@ -69,11 +88,33 @@ describe("lines of an entry", () => {
     expect(cutLine(huge, 2_000)).toEqual({ text: "A".repeat(2_000), left: 9_998_000 });
     expect(performance.now() - begun).toBeLessThan(50);
   });
-  test.each([["error: no", true], ["\u001b[31mError\u001b[0m: x", true], ["[13:02] FATAL disk", true], ["12:01:02.118 error: x", true], ["no error here", false], ["errors 3", false], ["terror", false]])("%s", (text, bad) => expect(saysError(text)).toBe(bad));
+  test.each([
+    ["error: no", true],
+    ["\u001b[31mError\u001b[0m: x", true],
+    ["[13:02] FATAL disk", true],
+    ["12:01:02.118 error: x", true],
+    ["no error here", false],
+    ["errors 3", false],
+    ["terror", false],
+  ])("%s", (text, bad) => expect(saysError(text)).toBe(bad));
   test("hits are found without case and split spans", () => {
-    expect(hits("Entry and entry", "ENTRY")).toEqual([{ start: 0, length: 5 }, { start: 10, length: 5 }]);
-    const spans = splitAtMarks([{ text: "post_en", bold: true }, { text: "try (1)", bold: false }], [{ start: 5, length: 5 }]);
-    expect(spans).toEqual([{ text: "post_", bold: true }, { text: "en", bold: true, hit: 0 }, { text: "try", bold: false, hit: 0 }, { text: " (1)", bold: false }]);
+    expect(hits("Entry and entry", "ENTRY")).toEqual([
+      { start: 0, length: 5 },
+      { start: 10, length: 5 },
+    ]);
+    const spans = splitAtMarks(
+      [
+        { text: "post_en", bold: true },
+        { text: "try (1)", bold: false },
+      ],
+      [{ start: 5, length: 5 }],
+    );
+    expect(spans).toEqual([
+      { text: "post_", bold: true },
+      { text: "en", bold: true, hit: 0 },
+      { text: "try", bold: false, hit: 0 },
+      { text: " (1)", bold: false },
+    ]);
   });
 });
 
@@ -90,7 +131,10 @@ describe("heights", () => {
     for (let row = 0; row < 500; row += 1) {
       expect(heights.top(row)).toBeCloseTo(top, 3);
       const height = own[row] ?? 0;
-      if (height > 0) { expect(heights.rowAt(top)).toBe(row); expect(heights.rowAt(top + height - 0.5)).toBe(row); }
+      if (height > 0) {
+        expect(heights.rowAt(top)).toBe(row);
+        expect(heights.rowAt(top + height - 0.5)).toBe(row);
+      }
       top += height;
     }
     expect(heights.total).toBeCloseTo(top, 3);
@@ -107,13 +151,19 @@ describe("heights", () => {
   test("a million rows cost next to nothing", () => {
     const heights = new Heights(1_000_000, 20);
     const begun = performance.now();
-    for (let step = 0; step < 20_000; step += 1) { heights.set((step * 7919) % 1_000_000, 40); heights.rowAt(step * 900); }
+    for (let step = 0; step < 20_000; step += 1) {
+      heights.set((step * 7919) % 1_000_000, 40);
+      heights.rowAt(step * 900);
+    }
     expect(performance.now() - begun).toBeLessThan(400);
   });
 });
 
 describe("rows", () => {
-  const phases = [{ id: 1, title: "Read", from: 0, to: 100 }, { id: 2, title: "Post", from: 100, to: 130 }];
+  const phases = [
+    { id: 1, title: "Read", from: 0, to: 100 },
+    { id: 2, title: "Post", from: 100, to: 130 },
+  ];
   const kinds = (rows: LogRows) => Array.from({ length: rows.count }, (_, row) => rows.at(row)?.kind);
   test("phases have heads, folded ones are only that", () => {
     const rows = LogRows.all(130, phases, new Set([1]), undefined);
@@ -144,9 +194,20 @@ describe("rows", () => {
 });
 
 test("what a run did becomes lines, in the order of time", () => {
-  const node = (id: number, kind: RunNode["kind"], title: string, startedAt: number, finishedAt?: number, status: RunNode["status"] = "success"): RunNode => ({ id, kind, title, status, startedAt, ...(finishedAt ? { finishedAt } : {}) });
+  const node = (
+    id: number,
+    kind: RunNode["kind"],
+    title: string,
+    startedAt: number,
+    finishedAt?: number,
+    status: RunNode["status"] = "success",
+  ): RunNode => ({ id, kind, title, status, startedAt, ...(finishedAt ? { finishedAt } : {}) });
   const events = flowEvents([node(1, "phase", "Post", 10, 50), node(2, "step", "A", 10, 20, "failed"), node(3, "step", "B", 20)]);
-  const words = { phase: (title: string) => `phase ${title}`, began: (kind: string, title: string) => `${kind} ${title}`, ended: (kind: string, title: string, status: string, took: number) => `${kind} ${title} ${status} ${took}` };
+  const words = {
+    phase: (title: string) => `phase ${title}`,
+    began: (kind: string, title: string) => `${kind} ${title}`,
+    ended: (kind: string, title: string, status: string, took: number) => `${kind} ${title} ${status} ${took}`,
+  };
   expect(events.map((event, index) => flowLine(event, index, words).text)).toEqual(["phase Post", "step A", "step A failed 10", "step B"]);
 });
 
@@ -162,8 +223,20 @@ describe("pages", () => {
     };
     return { calls, fetch };
   };
-  const settled = () => new Promise((resolve) => { setTimeout(resolve, 5); });
-  const pagesOf = (fetch: (from: number, limit: number) => Promise<LogPage>) => { let drawn = 0; const pages = new LogPages(fetch, (run) => window.setTimeout(() => { drawn += 1; run(); }, 0)); return { pages, drawn: () => drawn }; };
+  const settled = () =>
+    new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
+  const pagesOf = (fetch: (from: number, limit: number) => Promise<LogPage>) => {
+    let drawn = 0;
+    const pages = new LogPages(fetch, (run) =>
+      window.setTimeout(() => {
+        drawn += 1;
+        run();
+      }, 0),
+    );
+    return { pages, drawn: () => drawn };
+  };
 
   test("a block is asked for once, and comes whole when answers are short", async () => {
     const { calls, fetch } = store(() => 1_000, 150);
@@ -193,8 +266,14 @@ describe("pages", () => {
     const { fetch } = store(() => count);
     const { pages, drawn } = pagesOf(fetch);
     let heard = 0;
-    pages.subscribe(() => { heard += 1; });
-    for (let step = 0; step < 200; step += 1) { count += 50; void pages.tail(); await Promise.resolve(); }
+    pages.subscribe(() => {
+      heard += 1;
+    });
+    for (let step = 0; step < 200; step += 1) {
+      count += 50;
+      void pages.tail();
+      await Promise.resolve();
+    }
     await settled();
     await pages.tail();
     await settled();
@@ -206,7 +285,10 @@ describe("pages", () => {
     const { fetch } = store(() => 200_000);
     const { pages } = pagesOf(fetch);
     await pages.tail();
-    for (let block = 0; block < 200; block += 1) { pages.want(block * BLOCK, block * BLOCK + 1); await Promise.resolve(); }
+    for (let block = 0; block < 200; block += 1) {
+      pages.want(block * BLOCK, block * BLOCK + 1);
+      await Promise.resolve();
+    }
     await settled();
     expect(pages.get(199 * BLOCK)?.position).toBe(199 * BLOCK);
     expect(pages.get(0)).toBeUndefined();
@@ -215,7 +297,10 @@ describe("pages", () => {
 
 test("a time's position is found by halving", async () => {
   let asked = 0;
-  const lineAt = async (position: number): Promise<LogLine> => { asked += 1; return { position, stream: "stdout", at: position * 10, text: "" }; };
+  const lineAt = async (position: number): Promise<LogLine> => {
+    asked += 1;
+    return { position, stream: "stdout", at: position * 10, text: "" };
+  };
   expect(await positionAt(123_456, 1_000_000, lineAt)).toBe(12_346);
   expect(asked).toBeLessThan(25);
   expect(await positionAt(-1, 1_000_000, lineAt)).toBe(0);

@@ -7,7 +7,12 @@ export const BLOCK = 400;
 const MOST_BLOCKS = 80;
 const MOST_CHARACTERS = 48_000_000;
 
-interface Block { lines: Map<number, LogLine>; /** all positions below this are here */ until: number; characters: number; used: number }
+interface Block {
+  lines: Map<number, LogLine>;
+  /** all positions below this are here */ until: number;
+  characters: number;
+  used: number;
+}
 
 export type FetchLog = (from: number, limit: number) => Promise<LogPage>;
 
@@ -29,7 +34,10 @@ export class LogPages {
   /** Grows with every change, for `useSyncExternalStore`. */
   version = 0;
 
-  constructor(private fetch: FetchLog, private schedule: (run: () => void) => number = (run) => requestAnimationFrame(run)) {}
+  constructor(
+    private fetch: FetchLog,
+    private schedule: (run: () => void) => number = (run) => requestAnimationFrame(run),
+  ) {}
 
   subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -39,11 +47,12 @@ export class LogPages {
 
   private changed(): void {
     if (this.frame) return;
-    this.frame = this.schedule(() => {
-      this.frame = 0;
-      this.version += 1;
-      for (const listener of this.listeners) listener();
-    }) || 1;
+    this.frame =
+      this.schedule(() => {
+        this.frame = 0;
+        this.version += 1;
+        for (const listener of this.listeners) listener();
+      }) || 1;
   }
 
   get(position: number): LogLine | undefined {
@@ -95,7 +104,10 @@ export class LogPages {
     if (page.leftOut) this.leftOut = page.leftOut;
     for (const line of page.lines) {
       const block = this.block(Math.floor(line.position / BLOCK));
-      if (!block.lines.has(line.position)) { block.characters += line.text.length; this.characters += line.text.length; }
+      if (!block.lines.has(line.position)) {
+        block.characters += line.text.length;
+        this.characters += line.text.length;
+      }
       block.lines.set(line.position, line);
     }
     const until = Math.min(limit, Math.max(page.next, from));
@@ -110,7 +122,10 @@ export class LogPages {
 
   private block(number: number): Block {
     let block = this.blocks.get(number);
-    if (!block) { block = { lines: new Map(), until: number * BLOCK, characters: 0, used: 0 }; this.blocks.set(number, block); }
+    if (!block) {
+      block = { lines: new Map(), until: number * BLOCK, characters: 0, used: 0 };
+      this.blocks.set(number, block);
+    }
     block.used = ++this.clock;
     return block;
   }
@@ -119,7 +134,11 @@ export class LogPages {
     while (this.blocks.size > MOST_BLOCKS || (this.characters > MOST_CHARACTERS && this.blocks.size > 3)) {
       let oldest: number | undefined;
       let used = Infinity;
-      for (const [number, block] of this.blocks) if (block.used < used) { used = block.used; oldest = number; }
+      for (const [number, block] of this.blocks)
+        if (block.used < used) {
+          used = block.used;
+          oldest = number;
+        }
       if (oldest === undefined) return;
       this.characters -= this.blocks.get(oldest)?.characters ?? 0;
       this.blocks.delete(oldest);
@@ -128,7 +147,10 @@ export class LogPages {
 
   /** Fetches what was written since; calls while one is under way become one more. */
   async tail(): Promise<void> {
-    if (this.tailBusy) { this.tailAgain = true; return; }
+    if (this.tailBusy) {
+      this.tailAgain = true;
+      return;
+    }
     this.tailBusy = true;
     try {
       do {

@@ -1,15 +1,31 @@
 // Which rows a log shows: every position, less what is folded away or left out by the store, or only chosen positions.
 
-export interface PhaseRange { id: number; title: string; /** first position */ from: number; /** after the last */ to: number; ms?: number; now?: boolean }
+export interface PhaseRange {
+  id: number;
+  title: string;
+  /** first position */ from: number;
+  /** after the last */ to: number;
+  ms?: number;
+  now?: boolean;
+}
 export type LogRow =
   | { kind: "entry"; position: number }
   | { kind: "head"; phase: PhaseRange; folded: boolean }
   | { kind: "cut"; position: number; entries: number; bytes: number }
   | { kind: "gap"; from: number; to: number };
 
-export interface Cut { position: number; entries: number; bytes: number }
+export interface Cut {
+  position: number;
+  entries: number;
+  bytes: number;
+}
 
-interface Segment { row: number; rows: number; from: number; make: (offset: number) => LogRow }
+interface Segment {
+  row: number;
+  rows: number;
+  from: number;
+  make: (offset: number) => LogRow;
+}
 
 /** The rows of a log, without ever holding a list of them. */
 export class LogRows {
@@ -67,10 +83,19 @@ export class LogRows {
       const from = Math.max(shown, first - around);
       let to = Math.min(end, first + around + 1);
       index += 1;
-      while (index < positions.length && (positions[index] ?? 0) - around <= to) { to = Math.min(end, (positions[index] ?? 0) + around + 1); index += 1; }
+      while (index < positions.length && (positions[index] ?? 0) - around <= to) {
+        to = Math.min(end, (positions[index] ?? 0) + around + 1);
+        index += 1;
+      }
       const gapFrom = shown;
-      if (from > gapFrom) { segments.push({ row: count, rows: 1, from: gapFrom, make: () => ({ kind: "gap", from: gapFrom, to: from }) }); count += 1; }
-      if (to > from) { segments.push({ row: count, rows: to - from, from, make: (offset) => ({ kind: "entry", position: from + offset }) }); count += to - from; }
+      if (from > gapFrom) {
+        segments.push({ row: count, rows: 1, from: gapFrom, make: () => ({ kind: "gap", from: gapFrom, to: from }) });
+        count += 1;
+      }
+      if (to > from) {
+        segments.push({ row: count, rows: to - from, from, make: (offset) => ({ kind: "entry", position: from + offset }) });
+        count += to - from;
+      }
       shown = to;
     }
     return new LogRows(segments, count);
@@ -80,7 +105,8 @@ export class LogRows {
     let [low, high] = [0, this.segments.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if ((this.segments[middle]?.row ?? 0) <= row) low = middle; else high = middle - 1;
+      if ((this.segments[middle]?.row ?? 0) <= row) low = middle;
+      else high = middle - 1;
     }
     return this.segments[low];
   }
@@ -103,7 +129,8 @@ export class LogRows {
         while (low < high) {
           const middle = (low + high + 1) >> 1;
           const row = segment.make(middle);
-          if (row.kind === "entry" && row.position <= position) low = middle; else high = middle - 1;
+          if (row.kind === "entry" && row.position <= position) low = middle;
+          else high = middle - 1;
         }
         best = segment.row + low;
       } else best = segment.row;

@@ -5,7 +5,10 @@ import { useChanges } from "../../../api/feed";
 import { useHost } from "../../../host";
 
 type Found = Commands["run_log_search"][1];
-export interface LogSearch { /** what was found, for `key` */ found: Found | undefined; /** text and stream that were searched */ key: string }
+export interface LogSearch {
+  /** what was found, for `key` */ found: Found | undefined;
+  /** text and stream that were searched */ key: string;
+}
 
 /** Least time between two searches for the same, in milliseconds. */
 const AGAIN_AFTER = 1_500;
@@ -16,20 +19,45 @@ export function useLogSearch(run: string, text: string, stream: LogLine["stream"
   const key = enabled ? `${stream ?? ""}|${text}` : "";
   const again = useRef<() => void>(() => {});
   useEffect(() => {
-    if (!enabled) { setState({ found: undefined, key: "" }); again.current = () => {}; return undefined; }
+    if (!enabled) {
+      setState({ found: undefined, key: "" });
+      again.current = () => {};
+      return undefined;
+    }
     let [ended, busy, wanted, timer] = [false, false, false, 0];
     const search = () => {
-      if (busy) { wanted = true; return; }
+      if (busy) {
+        wanted = true;
+        return;
+      }
       busy = true;
       wanted = false;
-      host.call("run_log_search", { run, text, limit, ...(stream ? { stream } : {}) })
-        .then((found) => { if (!ended) setState({ found, key }); }, () => { if (!ended) setState((old) => (old.key === key ? old : { found: { positions: [], total: 0 }, key })); })
-        .finally(() => { timer = window.setTimeout(() => { busy = false; if (wanted && !ended) search(); }, AGAIN_AFTER); });
+      host
+        .call("run_log_search", { run, text, limit, ...(stream ? { stream } : {}) })
+        .then(
+          (found) => {
+            if (!ended) setState({ found, key });
+          },
+          () => {
+            if (!ended) setState((old) => (old.key === key ? old : { found: { positions: [], total: 0 }, key }));
+          },
+        )
+        .finally(() => {
+          timer = window.setTimeout(() => {
+            busy = false;
+            if (wanted && !ended) search();
+          }, AGAIN_AFTER);
+        });
     };
     search();
     again.current = search;
-    return () => { ended = true; window.clearTimeout(timer); };
+    return () => {
+      ended = true;
+      window.clearTimeout(timer);
+    };
   }, [host, run, text, stream, limit, enabled, key]);
-  useChanges((change) => { if (change.all || change.runs.includes(run)) again.current(); });
+  useChanges((change) => {
+    if (change.all || change.runs.includes(run)) again.current();
+  });
   return state.key === key ? state : { found: undefined, key };
 }

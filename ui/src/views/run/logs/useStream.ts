@@ -11,7 +11,11 @@ const MOST_CHARACTERS = 24_000_000;
 /** Least time between two looks for new lines, in milliseconds. */
 const AGAIN_AFTER = 300;
 
-export interface StreamLines { positions: readonly number[]; lines: ReadonlyMap<number, LogLine>; /** the end of the log was reached, or as much as is listed */ isDone: boolean }
+export interface StreamLines {
+  positions: readonly number[];
+  lines: ReadonlyMap<number, LogLine>;
+  /** the end of the log was reached, or as much as is listed */ isDone: boolean;
+}
 
 export function useStream(run: string, stream: LogLine["stream"] | undefined): StreamLines | undefined {
   const host = useHost();
@@ -22,9 +26,14 @@ export function useStream(run: string, stream: LogLine["stream"] | undefined): S
     const positions: number[] = [];
     const lines = new Map<number, LogLine>();
     let [ended, busy, wanted, from, characters, timer] = [false, false, false, 0, 0, 0];
-    const show = (isDone: boolean) => { if (!ended) setState({ stream, value: { positions: [...positions], lines, isDone } }); };
+    const show = (isDone: boolean) => {
+      if (!ended) setState({ stream, value: { positions: [...positions], lines, isDone } });
+    };
     const readOn = async () => {
-      if (busy) { wanted = true; return; }
+      if (busy) {
+        wanted = true;
+        return;
+      }
       busy = true;
       wanted = false;
       try {
@@ -43,14 +52,25 @@ export function useStream(run: string, stream: LogLine["stream"] | undefined): S
           if (isDone) break;
         }
         if (positions.length >= MOST_OF_STREAM) show(true);
-      } catch { show(true); }
-      timer = window.setTimeout(() => { busy = false; if (wanted && !ended) void readOn(); }, AGAIN_AFTER);
+      } catch {
+        show(true);
+      }
+      timer = window.setTimeout(() => {
+        busy = false;
+        if (wanted && !ended) void readOn();
+      }, AGAIN_AFTER);
     };
     void readOn();
     again.current = () => void readOn();
-    return () => { ended = true; again.current = () => {}; window.clearTimeout(timer); };
+    return () => {
+      ended = true;
+      again.current = () => {};
+      window.clearTimeout(timer);
+    };
   }, [host, run, stream]);
-  useChanges((change) => { if (change.all || change.runs.includes(run)) again.current(); });
+  useChanges((change) => {
+    if (change.all || change.runs.includes(run)) again.current();
+  });
   return stream !== undefined && state?.stream === stream ? state.value : undefined;
 }
 
@@ -62,17 +82,37 @@ export function useErrorCount(run: string): { count: number; isMore: boolean } |
   useEffect(() => {
     let [ended, busy, wanted, timer] = [false, false, false, 0];
     const count = () => {
-      if (busy) { wanted = true; return; }
+      if (busy) {
+        wanted = true;
+        return;
+      }
       busy = true;
       wanted = false;
-      host.call("run_logs", { run, from: 0, limit: 1_000, stream: "stderr" })
-        .then((page) => { if (!ended) setState({ count: page.lines.length, isMore: page.next < page.end }); }, () => {})
-        .finally(() => { timer = window.setTimeout(() => { busy = false; if (wanted && !ended) count(); }, 3_000); });
+      host
+        .call("run_logs", { run, from: 0, limit: 1_000, stream: "stderr" })
+        .then(
+          (page) => {
+            if (!ended) setState({ count: page.lines.length, isMore: page.next < page.end });
+          },
+          () => {},
+        )
+        .finally(() => {
+          timer = window.setTimeout(() => {
+            busy = false;
+            if (wanted && !ended) count();
+          }, 3_000);
+        });
     };
     count();
     again.current = count;
-    return () => { ended = true; again.current = () => {}; window.clearTimeout(timer); };
+    return () => {
+      ended = true;
+      again.current = () => {};
+      window.clearTimeout(timer);
+    };
   }, [host, run]);
-  useChanges((change) => { if (change.all || change.runs.includes(run)) again.current(); });
+  useChanges((change) => {
+    if (change.all || change.runs.includes(run)) again.current();
+  });
   return state;
 }

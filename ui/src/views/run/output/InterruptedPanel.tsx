@@ -12,19 +12,41 @@ import { Bones } from "../parts";
 import type { TabProps } from "../types";
 
 type Fate = "kept" | "asks" | "again" | "todo";
-export interface FateRow { key: string; title: string; member?: Member; fate: Fate; ms?: number }
+export interface FateRow {
+  key: string;
+  title: string;
+  member?: Member;
+  fate: Fate;
+  ms?: number;
+}
 
 /** Rows of the table: members in their order with what would become of them; what the preview names and no member is, after them. */
 export function fates(members: readonly Member[], preview: { keptTitles: string[]; asks: string[]; again: string[] }): FateRow[] {
   const left = { kept: [...preview.keptTitles], asks: [...preview.asks], again: [...preview.again] };
-  const take = (list: string[], title: string) => { const at = list.indexOf(title); if (at >= 0) list.splice(at, 1); return at >= 0; };
+  const take = (list: string[], title: string) => {
+    const at = list.indexOf(title);
+    if (at >= 0) list.splice(at, 1);
+    return at >= 0;
+  };
   const rows = members.map((member): FateRow => {
     const { node } = member;
     const ms = node.startedAt && node.finishedAt ? node.finishedAt - node.startedAt : undefined;
-    const fate: Fate = take(left.asks, node.title) ? "asks" : take(left.again, node.title) ? "again" : take(left.kept, node.title) ? "kept" : node.status === "success" ? "kept" : member.status === "interrupted" ? "again" : "todo";
+    const fate: Fate = take(left.asks, node.title)
+      ? "asks"
+      : take(left.again, node.title)
+        ? "again"
+        : take(left.kept, node.title)
+          ? "kept"
+          : node.status === "success"
+            ? "kept"
+            : member.status === "interrupted"
+              ? "again"
+              : "todo";
     return { key: `n${node.id}`, title: node.title, member, fate, ...(ms === undefined ? {} : { ms }) };
   });
-  const rest = (["kept", "asks", "again"] as const).flatMap((fate) => left[fate].map((title, index): FateRow => ({ key: `${fate}${index}`, title, fate })));
+  const rest = (["kept", "asks", "again"] as const).flatMap((fate) =>
+    left[fate].map((title, index): FateRow => ({ key: `${fate}${index}`, title, fate })),
+  );
   const todo = rows.findIndex((row) => row.fate === "todo");
   return todo < 0 ? [...rows, ...rest] : [...rows.slice(0, todo), ...rest, ...rows.slice(todo)];
 }
@@ -41,9 +63,12 @@ export function InterruptedPanel({ detail, nodes }: Pick<TabProps, "detail" | "n
   const rows = useMemo(() => (preview.data ? fates(members, preview.data) : []), [members, preview.data]);
   const count = (fate: Fate) => rows.filter((row) => row.fate === fate).length;
   const kept = preview.data ? Math.max(preview.data.kept, count("kept")) : 0;
-  const heard = run.finishedAt ?? nodes.reduce((last: number, node: RunNode) => Math.max(last, node.finishedAt ?? node.startedAt ?? 0), run.startedAt ?? run.createdAt);
+  const heard =
+    run.finishedAt ??
+    nodes.reduce((last: number, node: RunNode) => Math.max(last, node.finishedAt ?? node.startedAt ?? 0), run.startedAt ?? run.createdAt);
   const isLeft = run.status === "cancelled";
-  const shown = rows.length > MOST ? [...rows.filter((row) => row.fate !== "kept"), ...rows.filter((row) => row.fate === "kept")].slice(0, MOST) : rows;
+  const shown =
+    rows.length > MOST ? [...rows.filter((row) => row.fate !== "kept"), ...rows.filter((row) => row.fate === "kept")].slice(0, MOST) : rows;
   return (
     <>
       <div className={isLeft ? "ou-gone ou-left" : "ou-gone"} role="note">
@@ -54,24 +79,57 @@ export function InterruptedPanel({ detail, nodes }: Pick<TabProps, "detail" | "n
           <span className="k-mid">{t(detail.canContinue ? "run.continueMeans" : "run.cantContinue")}</span>
         </div>
       </div>
-      {!detail.canContinue ? null : preview.error ? <ErrorState error={preview.error} onRetry={() => void preview.refetch()} /> : !preview.data ? <Bones lines={5} /> : (
+      {!detail.canContinue ? null : preview.error ? (
+        <ErrorState error={preview.error} onRetry={() => void preview.refetch()} />
+      ) : !preview.data ? (
+        <Bones lines={5} />
+      ) : (
         <section>
-          <div className="k-section-head"><h2 className="k-h2">{t("run.onContinue")}</h2><span className="k-sub k-num">{[t("run.countKept", { count: kept }), count("asks") > 0 ? t("run.countAsks", { count: count("asks") }) : undefined, count("again") > 0 ? t("run.countAgain", { count: count("again") }) : undefined].filter(Boolean).join(t("run.listJoin"))}</span></div>
+          <div className="k-section-head">
+            <h2 className="k-h2">{t("run.onContinue")}</h2>
+            <span className="k-sub k-num">
+              {[
+                t("run.countKept", { count: kept }),
+                count("asks") > 0 ? t("run.countAsks", { count: count("asks") }) : undefined,
+                count("again") > 0 ? t("run.countAgain", { count: count("again") }) : undefined,
+              ]
+                .filter(Boolean)
+                .join(t("run.listJoin"))}
+            </span>
+          </div>
           {rows.length > 0 && (
             <ul className="k-panel k-rows">
               {shown.map((row) => (
                 <li key={row.key} className="ou-fate">
                   <Glyph name={row.member && row.fate === "kept" ? memberGlyph("success", row.member.node) : GLYPHS[row.fate]} label="" />
-                  <span className={row.fate === "asks" && !row.member ? "k-mono k-break" : "k-med k-break"}><Reveal text={row.title} limit={200} /></span>
-                  <span className="k-sub k-trunc ou-fate-kind">{row.member ? (row.fate === "again" && row.member.status === "interrupted" ? t("run.wasRunning", { kind: kindText(t, row.member) }) : kindText(t, row.member, row.fate !== "todo")) : row.fate === "asks" ? t("run.notKnownToHaveEnded") : ""}</span>
+                  <span className={row.fate === "asks" && !row.member ? "k-mono k-break" : "k-med k-break"}>
+                    <Reveal text={row.title} limit={200} />
+                  </span>
+                  <span className="k-sub k-trunc ou-fate-kind">
+                    {row.member
+                      ? row.fate === "again" && row.member.status === "interrupted"
+                        ? t("run.wasRunning", { kind: kindText(t, row.member) })
+                        : kindText(t, row.member, row.fate !== "todo")
+                      : row.fate === "asks"
+                        ? t("run.notKnownToHaveEnded")
+                        : ""}
+                  </span>
                   <span className={row.fate === "asks" ? "k-sm k-wait k-med" : "k-sm k-mid"}>{t(`run.fate_${row.fate}`)}</span>
-                  <span className="k-sm k-num k-mid ou-fate-ms">{row.ms === undefined ? (row.fate === "asks" ? "–" : "") : format.duration(row.ms)}</span>
+                  <span className="k-sm k-num k-mid ou-fate-ms">
+                    {row.ms === undefined ? (row.fate === "asks" ? "–" : "") : format.duration(row.ms)}
+                  </span>
                 </li>
               ))}
-              {rows.length > shown.length && <li className="ou-fate ou-fate-more k-sub">{t("run.moreKept", { count: rows.length - shown.length })}</li>}
+              {rows.length > shown.length && (
+                <li className="ou-fate ou-fate-more k-sub">{t("run.moreKept", { count: rows.length - shown.length })}</li>
+              )}
             </ul>
           )}
-          {preview.data.note && <p className="k-sub ou-fate-note k-break"><Reveal text={preview.data.note} limit={600} /></p>}
+          {preview.data.note && (
+            <p className="k-sub ou-fate-note k-break">
+              <Reveal text={preview.data.note} limit={600} />
+            </p>
+          )}
         </section>
       )}
     </>

@@ -29,16 +29,36 @@ export function OutputTab({ detail, nodes, go }: TabProps) {
   const { t } = useI18n();
   const { run } = detail;
   const ended = hasEnded(run.status);
-  if (run.status === "interrupted" || (run.status === "cancelled" && detail.canContinue)) return <div className="run-scroll"><div className="run-column"><InterruptedPanel detail={detail} nodes={nodes} /><NoOutput detail={detail} /><Files detail={detail} /></div></div>;
+  if (run.status === "interrupted" || (run.status === "cancelled" && detail.canContinue))
+    return (
+      <div className="run-scroll">
+        <div className="run-column">
+          <InterruptedPanel detail={detail} nodes={nodes} />
+          <NoOutput detail={detail} />
+          <Files detail={detail} />
+        </div>
+      </div>
+    );
   if (run.status === "failed" || run.status === "timeout") {
     return (
       <div className="run-scroll">
-        <div className="run-column run-column-wide"><ErrorPanel detail={detail} go={go} />{detail.outputBytes > 0 && <Value detail={detail} boxed />}<Files detail={detail} /></div>
+        <div className="run-column run-column-wide">
+          <ErrorPanel detail={detail} go={go} />
+          {detail.outputBytes > 0 && <Value detail={detail} boxed />}
+          <Files detail={detail} />
+        </div>
       </div>
     );
   }
   if (!ended || (detail.outputBytes === 0 && run.status !== "success")) {
-    return <div className="run-scroll"><div className="run-column"><Empty title={t(ended ? "run.noOutputEnded" : "run.noOutputYet")} /><Files detail={detail} /></div></div>;
+    return (
+      <div className="run-scroll">
+        <div className="run-column">
+          <Empty title={t(ended ? "run.noOutputEnded" : "run.noOutputYet")} />
+          <Files detail={detail} />
+        </div>
+      </div>
+    );
   }
   return <Value detail={detail} />;
 }
@@ -47,7 +67,9 @@ function NoOutput({ detail }: Pick<TabProps, "detail">) {
   const { t } = useI18n();
   return (
     <section>
-      <div className="k-section-head"><h2 className="k-h2">{t("run.tab_output")}</h2></div>
+      <div className="k-section-head">
+        <h2 className="k-h2">{t("run.tab_output")}</h2>
+      </div>
       <div className="k-panel ou-none k-dim">{t(detail.run.status === "interrupted" ? "run.noOutputYetEnd" : "run.noOutputEnded")}</div>
     </section>
   );
@@ -75,13 +97,24 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
   const pointer = pointerOf(path);
   const isPart = isCut && path !== "output" && pointer !== undefined;
   const part = useData("run_output", { run: run.runId, path: pointer ?? "" }, { enabled: isPart, keepPrevious: true });
-  if (output.error) return <div className="run-padded"><ErrorState error={output.error} onRetry={() => void output.refetch()} /></div>;
+  if (output.error)
+    return (
+      <div className="run-padded">
+        <ErrorState error={output.error} onRetry={() => void output.refetch()} />
+      </div>
+    );
   if (output.data === undefined) return <Bones lines={10} />;
   const value = isPart ? part.data?.output : here?.found ? here.value : whole;
   const shownPath = here?.found || isPart ? path : "output";
   const gotPreview = run.origin === "mcp" && output.data.bytes > CLIENT_GETS;
   const note = gotPreview && (
-    <div className="k-note ou-note"><Icon of={Info} size={15} /><div className="k-col"><span>{t("run.previewOnly")}</span><span className="k-sub">{t("run.previewOnlyWhy", { size: format.bytes(output.data.bytes), limit: format.bytes(CLIENT_GETS) })}</span></div></div>
+    <div className="k-note ou-note">
+      <Icon of={Info} size={15} />
+      <div className="k-col">
+        <span>{t("run.previewOnly")}</span>
+        <span className="k-sub">{t("run.previewOnlyWhy", { size: format.bytes(output.data.bytes), limit: format.bytes(CLIENT_GETS) })}</span>
+      </div>
+    </div>
   );
   if (!isBranch(whole)) {
     const isNothing = whole === null || whole === undefined;
@@ -89,7 +122,16 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
       <div className={boxed ? "ou-boxed" : "run-scroll"}>
         <div className="ou-single">
           {isNothing ? <Empty title={t("run.outputNull")} /> : <ValueView path="output" value={whole} />}
-          <div className="ou-below">{isCut && <div className="k-note ou-note"><Icon of={Info} size={15} /><span className="k-mid">{t("run.outputBeginning", { size: format.bytes(output.data.bytes) })}</span></div>}{!boxed && <Files detail={detail} />}{note}</div>
+          <div className="ou-below">
+            {isCut && (
+              <div className="k-note ou-note">
+                <Icon of={Info} size={15} />
+                <span className="k-mid">{t("run.outputBeginning", { size: format.bytes(output.data.bytes) })}</span>
+              </div>
+            )}
+            {!boxed && <Files detail={detail} />}
+            {note}
+          </div>
         </div>
       </div>
     );
@@ -98,15 +140,33 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
     <div className={boxed ? "ou ou-boxed" : "ou"}>
       <div className="ou-tree">
         <JsonTree
-          value={whole} root="output" selected={shownPath} label={t("run.tab_output")}
-          onSelect={(next) => { setChosen(next); }}
+          value={whole}
+          root="output"
+          selected={shownPath}
+          label={t("run.tab_output")}
+          onSelect={(next) => {
+            setChosen(next);
+          }}
           tools={<CopyIconButton size="medium" text={() => JSON.stringify(whole, null, 2)} label={t("run.copyOutput")} />}
         />
       </div>
       <div className="ou-side">
-        {isPart && part.error ? <div className="run-padded"><ErrorState error={part.error} onRetry={() => void part.refetch()} /></div> : isPart && part.data === undefined ? <Bones lines={8} /> : <ValueView path={shownPath} value={value} />}
+        {isPart && part.error ? (
+          <div className="run-padded">
+            <ErrorState error={part.error} onRetry={() => void part.refetch()} />
+          </div>
+        ) : isPart && part.data === undefined ? (
+          <Bones lines={8} />
+        ) : (
+          <ValueView path={shownPath} value={value} />
+        )}
         <div className="ou-below">
-          {output.data.truncated && <div className="k-note ou-note"><Icon of={Info} size={15} /><span className="k-mid">{t("run.outputBeginning", { size: format.bytes(output.data.bytes) })}</span></div>}
+          {output.data.truncated && (
+            <div className="k-note ou-note">
+              <Icon of={Info} size={15} />
+              <span className="k-mid">{t("run.outputBeginning", { size: format.bytes(output.data.bytes) })}</span>
+            </div>
+          )}
           {!boxed && <Files detail={detail} />}
           {note}
         </div>

@@ -30,7 +30,11 @@ export function looksLikeMarkdown(text: string): boolean {
 /** A short list of plain values reads better without brackets. */
 function listCell(column: { key: string }, row: Record<string, unknown>) {
   const value = row[column.key];
-  return Array.isArray(value) && value.length > 0 && value.length <= 30 && value.every((one) => one === null || typeof one !== "object") ? <span className="k-table-cell"><Reveal text={value.map(String).join(", ")} limit={400} /></span> : undefined;
+  return Array.isArray(value) && value.length > 0 && value.length <= 30 && value.every((one) => one === null || typeof one !== "object") ? (
+    <span className="k-table-cell">
+      <Reveal text={value.map(String).join(", ")} limit={400} />
+    </span>
+  ) : undefined;
 }
 
 /** Longest JSON text that is written out at once. */
@@ -44,24 +48,58 @@ export function ValueView({ path, value }: { path: string; value: unknown }) {
   const json = useMemo(() => (form === "json" ? (JSON.stringify(value, null, 2) ?? "null") : ""), [form, value]);
   const icons = { table: Table, tree: ListTree, json: Braces, markdown: Pilcrow, plain: Type };
   const columns = useMemo(() => (isTable(value) ? columnsOf(value).length : 0), [value]);
-  const about = Array.isArray(value) ? (columns > 0 ? t("run.rowsColumns", { count: value.length, columns }) : t("kit.items", { count: value.length }))
-    : typeof value === "object" && value !== null ? t("kit.keys", { count: Object.keys(value).length }) : typeof value === "string" ? t("run.characters", { count: value.length }) : "";
+  const about = Array.isArray(value)
+    ? columns > 0
+      ? t("run.rowsColumns", { count: value.length, columns })
+      : t("kit.items", { count: value.length })
+    : typeof value === "object" && value !== null
+      ? t("kit.keys", { count: Object.keys(value).length })
+      : typeof value === "string"
+        ? t("run.characters", { count: value.length })
+        : "";
   return (
     <>
       <div className="ou-head">
-        <span className="k-mono k-trunc ou-path" title={path}><Reveal text={path} limit={300} /></span>
+        <span className="k-mono k-trunc ou-path" title={path}>
+          <Reveal text={path} limit={300} />
+        </span>
         <CopyIconButton text={path} label={t("kit.copyPath")} />
         <span className="k-sub k-num k-trunc">{about}</span>
         <span className="k-grow" />
         <CopyIconButton text={() => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "null"))} label={t("run.copyValue")} />
-        {forms.length > 1 && <Segmented label={t("run.showAs")} value={form} onChange={(next) => setWanted(next === forms[0] ? null : next)} items={forms.map((one) => ({ value: one, label: <span className="ou-form"><Icon of={icons[one]} size={13} />{t(`run.form_${one}`)}</span>, title: t(`run.form_${one}`) }))} />}
+        {forms.length > 1 && (
+          <Segmented
+            label={t("run.showAs")}
+            value={form}
+            onChange={(next) => setWanted(next === forms[0] ? null : next)}
+            items={forms.map((one) => ({
+              value: one,
+              label: (
+                <span className="ou-form">
+                  <Icon of={icons[one]} size={13} />
+                  {t(`run.form_${one}`)}
+                </span>
+              ),
+              title: t(`run.form_${one}`),
+            }))}
+          />
+        )}
       </div>
       <div className={form === "tree" ? "ou-value ou-value-tree" : "ou-value"}>
         {form === "table" && isTable(value) && <DataTable rows={value} label={path} cell={listCell} />}
         {form === "tree" && <JsonTree key={path} value={value} root={path} plain label={path} />}
         {form === "markdown" && <Markdown text={String(value)} />}
-        {form === "plain" && <div className="ou-plain"><Reveal text={String(value)} limit={20_000} /></div>}
-        {form === "json" && <pre className="k-code"><Reveal text={json.slice(0, MOST_JSON)} limit={100_000} />{json.length > MOST_JSON && <span className="k-dim"> …</span>}</pre>}
+        {form === "plain" && (
+          <div className="ou-plain">
+            <Reveal text={String(value)} limit={20_000} />
+          </div>
+        )}
+        {form === "json" && (
+          <pre className="k-code">
+            <Reveal text={json.slice(0, MOST_JSON)} limit={100_000} />
+            {json.length > MOST_JSON && <span className="k-dim"> …</span>}
+          </pre>
+        )}
       </div>
     </>
   );

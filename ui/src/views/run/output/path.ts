@@ -10,7 +10,13 @@ export function pathSteps(path: string): (string | number)[] | undefined {
     if (!match) return undefined;
     if (match[1] !== undefined) steps.push(match[1]);
     else if (match[2] !== undefined) steps.push(Number(match[2]));
-    else { try { steps.push(JSON.parse(match[3] ?? '""') as string); } catch { return undefined; } }
+    else {
+      try {
+        steps.push(JSON.parse(match[3] ?? '""') as string);
+      } catch {
+        return undefined;
+      }
+    }
     rest = rest.slice(match[0].length);
   }
   return steps;
@@ -51,8 +57,18 @@ export function readBeginning(text: string): unknown {
       continue;
     }
     if (sign === '"') inString = true;
-    else if (sign === "{" || sign === "[") { open.push(sign === "{" ? "}" : "]"); [safe, safeOpen] = [at + 1, open.join("")]; } else if (sign === "}" || sign === "]") { open.pop(); [safe, safeOpen] = [at + 1, open.join("")]; } else if (sign === ",") [safe, safeOpen] = [at, open.join("")];
+    else if (sign === "{" || sign === "[") {
+      open.push(sign === "{" ? "}" : "]");
+      [safe, safeOpen] = [at + 1, open.join("")];
+    } else if (sign === "}" || sign === "]") {
+      open.pop();
+      [safe, safeOpen] = [at + 1, open.join("")];
+    } else if (sign === ",") [safe, safeOpen] = [at, open.join("")];
   }
   if (safe === 0) return undefined;
-  try { return JSON.parse(text.slice(0, safe) + [...safeOpen].toReversed().join("")); } catch { return undefined; }
+  try {
+    return JSON.parse(text.slice(0, safe) + [...safeOpen].toReversed().join(""));
+  } catch {
+    return undefined;
+  }
 }

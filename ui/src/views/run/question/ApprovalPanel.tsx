@@ -15,7 +15,12 @@ import { allowPattern, commandLines } from "./command";
 /** The panel must have been on screen this long before it can be approved, in milliseconds. */
 export const GUARD_MS = 500;
 
-interface ApprovalPanelProps { question: Question; locked: boolean; sending: "approve" | "deny" | null; onAnswer: (approve: boolean, always: boolean) => void }
+interface ApprovalPanelProps {
+  question: Question;
+  locked: boolean;
+  sending: "approve" | "deny" | null;
+  onAnswer: (approve: boolean, always: boolean) => void;
+}
 
 export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalPanelProps) {
   const { t, rich } = useI18n();
@@ -29,13 +34,19 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
     let timer: number | undefined;
     const begin = () => {
       window.clearTimeout(timer);
-      if (document.visibilityState !== "visible") { setReady(false); return; }
+      if (document.visibilityState !== "visible") {
+        setReady(false);
+        return;
+      }
       shownAt.current = performance.now();
       timer = window.setTimeout(() => setReady(true), GUARD_MS);
     };
     begin();
     document.addEventListener("visibilitychange", begin);
-    return () => { window.clearTimeout(timer); document.removeEventListener("visibilitychange", begin); };
+    return () => {
+      window.clearTimeout(timer);
+      document.removeEventListener("visibilitychange", begin);
+    };
   }, [question.number]);
 
   const twice = approval?.mayHaveHappened ?? false;
@@ -45,17 +56,46 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
     onAnswer(approve, approve && always);
   };
   // Enter alone never approves, also when the button has the focus by Tab.
-  const onKeyDown = (event: KeyboardEvent) => { if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) event.preventDefault(); };
-  useActions(locked ? [] : [
-    { id: "question.send", title: t(twice ? "run.doAgain" : "run.approve"), group: "do", keys: "Ctrl Enter", everywhere: true, run: () => answer(true) },
-    { id: "question.deny", title: t(twice ? "run.treatAsDenied" : "run.deny"), group: "do", keys: "Ctrl Backspace", everywhere: true, run: () => answer(false) },
-  ]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) event.preventDefault();
+  };
+  useActions(
+    locked
+      ? []
+      : [
+          {
+            id: "question.send",
+            title: t(twice ? "run.doAgain" : "run.approve"),
+            group: "do",
+            keys: "Ctrl Enter",
+            everywhere: true,
+            run: () => answer(true),
+          },
+          {
+            id: "question.deny",
+            title: t(twice ? "run.treatAsDenied" : "run.deny"),
+            group: "do",
+            keys: "Ctrl Backspace",
+            everywhere: true,
+            run: () => answer(false),
+          },
+        ],
+  );
 
   return (
     <section className="run-ask" aria-label={question.form.title}>
       <div className="run-ask-head">
-        <div className="k-r">{twice ? <Glyph name="notice" label="" size={18} /> : <Icon of={Hand} size={18} />}<h2 className="k-h2 k-break">{twice ? t("run.againTitle") : approval ? t("run.allowTitle") : <Reveal text={question.form.title} limit={400} />}</h2></div>
-        {(question.form.message || approval) && <p className="k-mid k-break run-ask-text"><Reveal text={question.form.message ?? question.form.title} limit={1_000} /></p>}
+        <div className="k-r">
+          {twice ? <Glyph name="notice" label="" size={18} /> : <Icon of={Hand} size={18} />}
+          <h2 className="k-h2 k-break">
+            {twice ? t("run.againTitle") : approval ? t("run.allowTitle") : <Reveal text={question.form.title} limit={400} />}
+          </h2>
+        </div>
+        {(question.form.message || approval) && (
+          <p className="k-mid k-break run-ask-text">
+            <Reveal text={question.form.message ?? question.form.title} limit={1_000} />
+          </p>
+        )}
         {twice && <p className="k-mid run-ask-text">{t("run.againText")}</p>}
       </div>
       {approval && (
@@ -64,22 +104,58 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
             {commandLines(approval.program, approval.args).map((line, index, all) => (
               <span key={index} className="run-command-line">
                 {line.words.map((word, at) => (
-                  <span key={at}>{at > 0 && " "}<span className={word.isProgram ? "k-semi" : word.isQuoted || word.isValue ? "k-json-str" : undefined}>{word.isQuoted && <span className="k-dim">“</span>}<Reveal text={word.text} limit={100_000} />{word.isQuoted && <span className="k-dim">”</span>}</span></span>
+                  <span key={at}>
+                    {at > 0 && " "}
+                    <span className={word.isProgram ? "k-semi" : word.isQuoted || word.isValue ? "k-json-str" : undefined}>
+                      {word.isQuoted && <span className="k-dim">“</span>}
+                      <Reveal text={word.text} limit={100_000} />
+                      {word.isQuoted && <span className="k-dim">”</span>}
+                    </span>
+                  </span>
                 ))}
-                {index < all.length - 1 && <span className="k-dim run-command-on" aria-hidden="true"> \</span>}
+                {index < all.length - 1 && (
+                  <span className="k-dim run-command-on" aria-hidden="true">
+                    {" "}
+                    \
+                  </span>
+                )}
               </span>
             ))}
           </pre>
           <dl className="run-ask-facts">
-            <dt>{t("run.runsIn")}</dt><dd className="k-mono k-break"><Reveal text={approval.folder} /></dd>
-            <dt>{t("run.withoutShell")}</dt><dd>{t("run.argumentsAsTheyStand", { count: approval.args.length })}</dd>
+            <dt>{t("run.runsIn")}</dt>
+            <dd className="k-mono k-break">
+              <Reveal text={approval.folder} />
+            </dd>
+            <dt>{t("run.withoutShell")}</dt>
+            <dd>{t("run.argumentsAsTheyStand", { count: approval.args.length })}</dd>
             <dt>{t("run.sees")}</dt>
-            <dd className="k-break">{approval.env.length === 0 ? <span className="k-dim">{t("run.seesNothing")}</span> : approval.env.map((name, index) => <span key={name}>{index > 0 && ", "}<span className="k-mono"><Reveal text={name} limit={200} /></span>{/(?:token|key|secret|password|auth)/i.test(name) && <span className="k-dim"> •••</span>}</span>)}</dd>
+            <dd className="k-break">
+              {approval.env.length === 0 ? (
+                <span className="k-dim">{t("run.seesNothing")}</span>
+              ) : (
+                approval.env.map((name, index) => (
+                  <span key={name}>
+                    {index > 0 && ", "}
+                    <span className="k-mono">
+                      <Reveal text={name} limit={200} />
+                    </span>
+                    {/(?:token|key|secret|password|auth)/i.test(name) && <span className="k-dim"> •••</span>}
+                  </span>
+                ))
+              )}
+            </dd>
           </dl>
           {!twice && (
             <div className="k-note run-always">
               <Checkbox checked={always} onChange={setAlways} disabled={locked || sending !== null} hint={t("run.alwaysHint")}>
-                {rich("run.always", { pattern: <code><Reveal text={allowPattern(approval.program, approval.args)} /></code> })}
+                {rich("run.always", {
+                  pattern: (
+                    <code>
+                      <Reveal text={allowPattern(approval.program, approval.args)} />
+                    </code>
+                  ),
+                })}
               </Checkbox>
             </div>
           )}
@@ -87,14 +163,23 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
       )}
       <div className="run-ask-foot">
         <span className="k-sub k-grow">{t("run.choiceKept")}</span>
-        <Button size="large" keys="Ctrl Backspace" disabled={locked || sending !== null} onClick={() => answer(false)}>{sending === "deny" ? t("run.sending") : t(twice ? "run.treatAsDenied" : "run.deny")}</Button>
+        <Button size="large" keys="Ctrl Backspace" disabled={locked || sending !== null} onClick={() => answer(false)}>
+          {sending === "deny" ? t("run.sending") : t(twice ? "run.treatAsDenied" : "run.deny")}
+        </Button>
         <Button
-          look="primary" size="large" keys="Ctrl Enter" disabled={locked || sending !== null || !ready} aria-describedby="run-approve-how"
-          onKeyDown={onKeyDown} onClick={() => answer(true)}
+          look="primary"
+          size="large"
+          keys="Ctrl Enter"
+          disabled={locked || sending !== null || !ready}
+          aria-describedby="run-approve-how"
+          onKeyDown={onKeyDown}
+          onClick={() => answer(true)}
         >
           {sending === "approve" ? t("run.sending") : t(twice ? "run.doAgain" : "run.approve")}
         </Button>
-        <span id="run-approve-how" className="k-visually-hidden">{t("run.approveHow")}</span>
+        <span id="run-approve-how" className="k-visually-hidden">
+          {t("run.approveHow")}
+        </span>
       </div>
     </section>
   );
@@ -106,7 +191,10 @@ export function IfDenied() {
   return (
     <section className="run-after">
       <h3 className="k-h3">{t("run.ifYouDeny")}</h3>
-      <p className="k-r k-mid"><Icon of={CornerDownLeft} size={15} /><span>{t("run.ifYouDenyText")}</span></p>
+      <p className="k-r k-mid">
+        <Icon of={CornerDownLeft} size={15} />
+        <span>{t("run.ifYouDenyText")}</span>
+      </p>
     </section>
   );
 }

@@ -8,7 +8,11 @@ import { Kbd } from "../../../kit/Kbd";
 import { Reveal } from "../../../kit/Reveal";
 
 interface FormPanelProps {
-  run: string; question: Question; locked: boolean; sending: boolean; faults: readonly string[];
+  run: string;
+  question: Question;
+  locked: boolean;
+  sending: boolean;
+  faults: readonly string[];
   onSend: (content: Record<string, unknown>, form: ParamForm) => void;
 }
 
@@ -20,23 +24,39 @@ export function FormPanel({ run, question, locked, sending, faults, onSend }: Fo
     const content = form.submit();
     if (content) onSend(content, form);
   };
-  useActions(locked ? [] : [{ id: "question.send", title: t("run.answerAndContinue"), group: "do", keys: "Ctrl Enter", everywhere: true, run: send }]);
+  useActions(
+    locked ? [] : [{ id: "question.send", title: t("run.answerAndContinue"), group: "do", keys: "Ctrl Enter", everywhere: true, run: send }],
+  );
   const hasSecret = question.form.fields.some((field) => field.type === "secret");
   return (
     <section className="run-ask" aria-label={question.form.title} data-locked={locked || undefined}>
       <div className="run-ask-head">
-        <h2 className="k-h2 k-break"><Reveal text={question.form.title} limit={400} /></h2>
-        {question.form.message && <p className="k-mid k-break run-ask-text"><Reveal text={question.form.message} limit={2_000} /></p>}
+        <h2 className="k-h2 k-break">
+          <Reveal text={question.form.title} limit={400} />
+        </h2>
+        {question.form.message && (
+          <p className="k-mid k-break run-ask-text">
+            <Reveal text={question.form.message} limit={2_000} />
+          </p>
+        )}
       </div>
       <div className="run-ask-body">
         <ParamFields form={form} locked={locked || sending} />
-        {faults.map((fault) => <p key={fault} className="k-fail k-break" role="alert">{fault}</p>)}
+        {faults.map((fault) => (
+          <p key={fault} className="k-fail k-break" role="alert">
+            {fault}
+          </p>
+        ))}
       </div>
       {!locked && (
         <div className="run-ask-foot">
-          <span className="k-sub k-grow">{form.wrong > 0 ? t("run.fieldsWrong", { count: form.wrong }) : t(hasSecret ? "run.draftKeptNoSecrets" : "run.draftKept")}</span>
+          <span className="k-sub k-grow">
+            {form.wrong > 0 ? t("run.fieldsWrong", { count: form.wrong }) : t(hasSecret ? "run.draftKeptNoSecrets" : "run.draftKept")}
+          </span>
           <Kbd keys="Ctrl Enter" />
-          <Button look="primary" size="large" disabled={sending} onClick={send}>{sending ? t("run.sending") : t("run.answerAndContinue")}</Button>
+          <Button look="primary" size="large" disabled={sending} onClick={send}>
+            {sending ? t("run.sending") : t("run.answerAndContinue")}
+          </Button>
         </div>
       )}
     </section>

@@ -33,7 +33,13 @@ export function QuestionTab({ detail, nodes, onSent }: TabProps & { onSent: () =
     <div className="run-scroll">
       <div className="run-question">
         {question.child && (
-          <p className="run-child k-r"><span className="k-mid">{t("run.askedByChild")}</span><Link to={runAddress(question.child)} className="k-link k-mono">{question.child}</Link><Icon of={ExternalLink} size={13} /></p>
+          <p className="run-child k-r">
+            <span className="k-mid">{t("run.askedByChild")}</span>
+            <Link to={runAddress(question.child)} className="k-link k-mono">
+              {question.child}
+            </Link>
+            <Icon of={ExternalLink} size={13} />
+          </p>
         )}
         <Ask key={question.number} run={detail.run.runId} question={question} onSent={onSent} />
         {open.length > 1 && <p className="k-sub run-more">{t("run.moreQuestions", { count: open.length - 1 })}</p>}
@@ -57,35 +63,80 @@ function Ask({ run, question, onSent }: { run: string; question: Question; onSen
     if (!mine) announce(t("run.answeredElsewhereSaid"));
   }, [given, mine, t]);
 
-  const send = (how: "approve" | "deny" | "form", request: { action: "accept" | "decline"; content?: unknown; always?: boolean }, done: () => void, refused?: (faults: Fault[]) => string[]) => {
+  const send = (
+    how: "approve" | "deny" | "form",
+    request: { action: "accept" | "decline"; content?: unknown; always?: boolean },
+    done: () => void,
+    refused?: (faults: Fault[]) => string[],
+  ) => {
     setSending(how);
     setFaults([]);
-    answer.mutate({ run, question: question.number, ...request }, {
-      onSuccess: () => { setMine(true); done(); onSent(); },
-      onError: (error) => {
-        setSending(null);
-        // Somebody was faster: the feed brings the answer, and the panel locks.
-        if (error.code === "already_answered") { toast(t("run.alreadyAnswered"), { kind: "note" }); return; }
-        const list = Array.isArray(error.detail) ? (error.detail as Fault[]) : (error.detail as { faults?: Fault[] } | undefined)?.faults;
-        const rest = error.code === "invalid_input" && Array.isArray(list) && refused ? refused(list) : [error.message];
-        setFaults(rest);
-        if (question.kind === "approval") toast(error.message, { kind: "error" });
+    answer.mutate(
+      { run, question: question.number, ...request },
+      {
+        onSuccess: () => {
+          setMine(true);
+          done();
+          onSent();
+        },
+        onError: (error) => {
+          setSending(null);
+          // Somebody was faster: the feed brings the answer, and the panel locks.
+          if (error.code === "already_answered") {
+            toast(t("run.alreadyAnswered"), { kind: "note" });
+            return;
+          }
+          const list = Array.isArray(error.detail) ? (error.detail as Fault[]) : (error.detail as { faults?: Fault[] } | undefined)?.faults;
+          const rest = error.code === "invalid_input" && Array.isArray(list) && refused ? refused(list) : [error.message];
+          setFaults(rest);
+          if (question.kind === "approval") toast(error.message, { kind: "error" });
+        },
       },
-    });
+    );
   };
   const values = given ? answerValues(question) : [];
-  const said = given ? (given.action === "accept" ? (question.kind === "approval" ? t("run.approved") : values.map((one) => one.value).join(t("run.listJoin"))) : t(given.action === "decline" ? "run.declined" : "run.dismissed")) : "";
+  const said = given
+    ? given.action === "accept"
+      ? question.kind === "approval"
+        ? t("run.approved")
+        : values.map((one) => one.value).join(t("run.listJoin"))
+      : t(given.action === "decline" ? "run.declined" : "run.dismissed")
+    : "";
   return (
     <>
       {given && (
         <div className="run-answered" role="status">
           <Glyph name={given.action === "accept" ? "success" : "cancelled"} label="" />
-          <span className="k-break">{t(mine || isPerson(given.by) ? "run.youAnsweredAt" : "run.answeredAt", { by: given.by, at: format.time(given.at) })}{said && <>{" "}<Reveal text={said} limit={300} /></>}</span>
+          <span className="k-break">
+            {t(mine || isPerson(given.by) ? "run.youAnsweredAt" : "run.answeredAt", { by: given.by, at: format.time(given.at) })}
+            {said && (
+              <>
+                {" "}
+                <Reveal text={said} limit={300} />
+              </>
+            )}
+          </span>
         </div>
       )}
-      {question.kind === "approval"
-        ? <ApprovalPanel question={question} locked={given !== undefined && given !== null} sending={sending === "form" ? null : sending} onAnswer={(approve, always) => send(approve ? "approve" : "deny", { action: approve ? "accept" : "decline", ...(always ? { always } : {}) }, () => {})} />
-        : <FormPanel run={run} question={question} locked={given !== undefined && given !== null} sending={sending !== null} faults={faults} onSend={(content, form) => send("form", { action: "accept", content }, () => form.sent(), form.refuse)} />}
+      {question.kind === "approval" ? (
+        <ApprovalPanel
+          question={question}
+          locked={given !== undefined && given !== null}
+          sending={sending === "form" ? null : sending}
+          onAnswer={(approve, always) =>
+            send(approve ? "approve" : "deny", { action: approve ? "accept" : "decline", ...(always ? { always } : {}) }, () => {})
+          }
+        />
+      ) : (
+        <FormPanel
+          run={run}
+          question={question}
+          locked={given !== undefined && given !== null}
+          sending={sending !== null}
+          faults={faults}
+          onSend={(content, form) => send("form", { action: "accept", content }, () => form.sent(), form.refuse)}
+        />
+      )}
     </>
   );
 }
@@ -93,7 +144,11 @@ function Ask({ run, question, onSent }: { run: string; question: Question; onSen
 /** The phases that are behind, in a few lines. */
 function SoFar({ detail, nodes }: Pick<TabProps, "detail" | "nodes">) {
   const { t, format } = useI18n();
-  const lanes = useMemo(() => makeLanes(nodes, detail.run.status).filter((lane) => lane.startedAt !== undefined && lane.members.some((member) => member.status !== "queued")), [nodes, detail.run.status]);
+  const lanes = useMemo(
+    () =>
+      makeLanes(nodes, detail.run.status).filter((lane) => lane.startedAt !== undefined && lane.members.some((member) => member.status !== "queued")),
+    [nodes, detail.run.status],
+  );
   if (lanes.length === 0) return null;
   return (
     <section className="run-after">
@@ -106,8 +161,12 @@ function SoFar({ detail, nodes }: Pick<TabProps, "detail" | "nodes">) {
             <li key={lane.key}>
               <Glyph name={first ? memberGlyph(status, first.node) : "todo"} />
               <span className="k-trunc">{laneTitle(t, lane)}</span>
-              <span className="k-dim k-trunc k-grow">{lane.members.length === 1 ? (first?.node.title ?? "") : captionText(t, caption(lane.members))}</span>
-              <span className="k-sub k-num">{lane.finishedAt && lane.startedAt && status === "success" ? format.duration(lane.finishedAt - lane.startedAt) : ""}</span>
+              <span className="k-dim k-trunc k-grow">
+                {lane.members.length === 1 ? (first?.node.title ?? "") : captionText(t, caption(lane.members))}
+              </span>
+              <span className="k-sub k-num">
+                {lane.finishedAt && lane.startedAt && status === "success" ? format.duration(lane.finishedAt - lane.startedAt) : ""}
+              </span>
             </li>
           );
         })}

@@ -21,8 +21,14 @@ export function StandingStrip({ detail }: { detail: RunDetail & Standing }) {
   else if (detail.clientAnswer === "declined") words = t("run.standingDeclined", { client, until });
   else if (isHere) words = t("run.standingHere", { until });
   else if (detail.clientAnswer === "cannot_ask") words = t("run.standingCannot", { client, until });
-  else if (ended === undefined && open !== undefined) words = rich("run.standingOpen", { client, left: <b className="k-num">{format.clock(open - now)}</b>, until });
+  else if (ended === undefined && open !== undefined)
+    words = rich("run.standingOpen", { client, left: <b className="k-num">{format.clock(open - now)}</b>, until });
   else if (ended !== undefined) words = t("run.standingEnded", { client, at: format.time(ended), until });
   else words = t("run.callOver", { client, until });
-  return <div className="run-standing" role="note"><Icon of={Clock} size={15} /><span>{words}</span></div>;
+  return (
+    <div className="run-standing" role="note">
+      <Icon of={Clock} size={15} />
+      <span>{words}</span>
+    </div>
+  );
 }

@@ -25,7 +25,11 @@ export function StepsTab({ detail, nodes }: TabProps) {
   const [chosen, setChosen] = useParam("step");
   const items = thread(nodes);
   const list = useRef<HTMLUListElement>(null);
-  const current = items.find((item) => String(item.node.id) === chosen) ?? items.find((item) => item.node.status === "running" || item.node.status === "waiting_for_input") ?? items.findLast((item) => item.node.startedAt) ?? items[0];
+  const current =
+    items.find((item) => String(item.node.id) === chosen) ??
+    items.find((item) => item.node.status === "running" || item.node.status === "waiting_for_input") ??
+    items.findLast((item) => item.node.startedAt) ??
+    items[0];
   const index = current ? items.indexOf(current) : -1;
   const reach = (next: number) => {
     const item = items[Math.max(0, Math.min(items.length - 1, next))];
@@ -38,7 +42,16 @@ export function StepsTab({ detail, nodes }: TabProps) {
     { id: "steps.previous", title: t("run.previousStep"), group: "view", keys: "K", palette: false, run: () => reach(index - 1) },
   ]);
   const onKeyDown = (event: KeyboardEvent) => {
-    const next = event.key === "ArrowDown" ? index + 1 : event.key === "ArrowUp" ? index - 1 : event.key === "Home" ? 0 : event.key === "End" ? items.length - 1 : undefined;
+    const next =
+      event.key === "ArrowDown"
+        ? index + 1
+        : event.key === "ArrowUp"
+          ? index - 1
+          : event.key === "Home"
+            ? 0
+            : event.key === "End"
+              ? items.length - 1
+              : undefined;
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
@@ -48,8 +61,10 @@ export function StepsTab({ detail, nodes }: TabProps) {
   const stateOf = (item: ThreadItem): { text: string; tone?: string } => {
     const { step, node } = item;
     if (step?.override) return { text: t("run.stepPassedWithReason"), tone: "k-wait" };
-    if (step?.quietSince !== undefined && node.status === "running") return { text: t("run.stepQuiet", { at: format.time(step.quietSince) }), tone: "k-dim" };
-    if (node.status === "running") return step?.with ? { text: t("run.stepWith", { who: step.with }), tone: "k-run" } : { text: t("run.stepRunning"), tone: "k-run" };
+    if (step?.quietSince !== undefined && node.status === "running")
+      return { text: t("run.stepQuiet", { at: format.time(step.quietSince) }), tone: "k-dim" };
+    if (node.status === "running")
+      return step?.with ? { text: t("run.stepWith", { who: step.with }), tone: "k-run" } : { text: t("run.stepRunning"), tone: "k-run" };
     if (node.status === "success") return { text: t("run.stepPassed") };
     if (node.status === "failed") return { text: t("run.stepFailed"), tone: "k-fail" };
     if (node.status === "skipped") return { text: t("run.stepSkipped") };
@@ -64,11 +79,31 @@ export function StepsTab({ detail, nodes }: TabProps) {
           const begun = item.node.status !== "queued" && item.node.status !== "skipped";
           return (
             <li key={item.node.id} style={{ paddingLeft: `${item.depth * 1.25}rem` }}>
-              <button type="button" className="gd-item" aria-current={item === current ? "step" : undefined} tabIndex={item === current ? 0 : -1} data-line={(items[at + 1]?.depth ?? -1) >= item.depth ? (items[at + 1]?.node.startedAt ? "done" : "next") : undefined} onClick={() => setChosen(String(item.node.id))}>
-                <span className="gd-mark"><Glyph name={glyphOf(item)} /></span>
+              <button
+                type="button"
+                className="gd-item"
+                aria-current={item === current ? "step" : undefined}
+                tabIndex={item === current ? 0 : -1}
+                data-line={(items[at + 1]?.depth ?? -1) >= item.depth ? (items[at + 1]?.node.startedAt ? "done" : "next") : undefined}
+                onClick={() => setChosen(String(item.node.id))}
+              >
+                <span className="gd-mark">
+                  <Glyph name={glyphOf(item)} />
+                </span>
                 <span className="k-col k-grow">
-                  <span className="k-r"><span className={begun ? "k-semi k-trunc k-grow" : "k-mid k-trunc k-grow"}>{item.node.title}</span><span className="k-sub k-num">{took(item)}</span></span>
-                  <span className="k-sub k-trunc"><span className="k-mono gd-id">{item.step?.id ?? item.node.title}</span>{state.text && <> · <span className={state.tone}>{state.text}</span></>}</span>
+                  <span className="k-r">
+                    <span className={begun ? "k-semi k-trunc k-grow" : "k-mid k-trunc k-grow"}>{item.node.title}</span>
+                    <span className="k-sub k-num">{took(item)}</span>
+                  </span>
+                  <span className="k-sub k-trunc">
+                    <span className="k-mono gd-id">{item.step?.id ?? item.node.title}</span>
+                    {state.text && (
+                      <>
+                        {" "}
+                        · <span className={state.tone}>{state.text}</span>
+                      </>
+                    )}
+                  </span>
                 </span>
               </button>
             </li>
@@ -87,12 +122,26 @@ function StepDetails({ item }: { item: ThreadItem }) {
   const { node, step } = item;
   const failed = step?.gate.filter((check) => check.status === "failed").length ?? 0;
   const passed = step?.gate.filter((check) => check.status === "success").length ?? 0;
-  const facts = [step && step.tries.length > 1 ? t("run.tryN", { n: step.tries.length }) : undefined, node.finishedAt ? t("run.finishedAt", { at: format.timeSeconds(node.finishedAt) }) : node.startedAt ? t("run.since", { at: format.timeSeconds(node.startedAt) }) : undefined].filter(Boolean).join(t("run.listJoin"));
+  const facts = [
+    step && step.tries.length > 1 ? t("run.tryN", { n: step.tries.length }) : undefined,
+    node.finishedAt
+      ? t("run.finishedAt", { at: format.timeSeconds(node.finishedAt) })
+      : node.startedAt
+        ? t("run.since", { at: format.timeSeconds(node.startedAt) })
+        : undefined,
+  ]
+    .filter(Boolean)
+    .join(t("run.listJoin"));
   return (
     <>
       <div className="k-r k-wrap">
         <h2 className="k-h2 k-break">{node.title}</h2>
-        {step?.override && <Tag tone="wait"><Glyph name="overridden" size={12} label="" />{t("run.stepPassedWithReason")}</Tag>}
+        {step?.override && (
+          <Tag tone="wait">
+            <Glyph name="overridden" size={12} label="" />
+            {t("run.stepPassedWithReason")}
+          </Tag>
+        )}
         <span className="k-grow" />
         <span className="k-sub k-num">{facts}</span>
       </div>
@@ -102,41 +151,83 @@ function StepDetails({ item }: { item: ThreadItem }) {
           <div className="k-col">
             <span className="k-med">{t("run.overridden")}</span>
             <span className="k-break">{t("run.quoted", { text: step.override.reason })}</span>
-            <span className="k-sub">{[step.override.by, step.override.at === undefined ? undefined : format.timeSeconds(step.override.at)].filter(Boolean).join(t("run.listJoin"))}. {t("run.keptForEver")}</span>
+            <span className="k-sub">
+              {[step.override.by, step.override.at === undefined ? undefined : format.timeSeconds(step.override.at)]
+                .filter(Boolean)
+                .join(t("run.listJoin"))}
+              . {t("run.keptForEver")}
+            </span>
           </div>
         </div>
       )}
       {step && step.gate.length > 0 && (
         <section>
-          <div className="k-section-head"><h3 className="k-h3">{t("run.qualityGate")}</h3><span className="k-sub">{[passed > 0 ? t("run.reviewsPassed", { count: passed }) : undefined, failed > 0 ? t(step.override ? "run.reviewsOverridden" : "run.reviewsFailed", { count: failed }) : undefined].filter(Boolean).join(t("run.listJoin"))}</span></div>
+          <div className="k-section-head">
+            <h3 className="k-h3">{t("run.qualityGate")}</h3>
+            <span className="k-sub">
+              {[
+                passed > 0 ? t("run.reviewsPassed", { count: passed }) : undefined,
+                failed > 0 ? t(step.override ? "run.reviewsOverridden" : "run.reviewsFailed", { count: failed }) : undefined,
+              ]
+                .filter(Boolean)
+                .join(t("run.listJoin"))}
+            </span>
+          </div>
           <ul className="k-panel k-rows">
             {step.gate.map((check, index) => (
-              <li key={index} className="gd-row gd-row-tall"><Glyph name={gateGlyph(check.status)} /><span className="k-col k-grow"><span className="k-med k-break">{check.title}</span>{check.note && <span className="k-sub k-break">{check.note}</span>}</span><span className="k-sub k-num">{check.ms === undefined ? "" : format.duration(check.ms)}</span></li>
+              <li key={index} className="gd-row gd-row-tall">
+                <Glyph name={gateGlyph(check.status)} />
+                <span className="k-col k-grow">
+                  <span className="k-med k-break">{check.title}</span>
+                  {check.note && <span className="k-sub k-break">{check.note}</span>}
+                </span>
+                <span className="k-sub k-num">{check.ms === undefined ? "" : format.duration(check.ms)}</span>
+              </li>
             ))}
           </ul>
         </section>
       )}
       {step && step.outputs.length > 0 && (
         <section>
-          <div className="k-section-head"><h3 className="k-h3">{t("run.outputs")}</h3></div>
+          <div className="k-section-head">
+            <h3 className="k-h3">{t("run.outputs")}</h3>
+          </div>
           <ul className="k-panel k-rows">
             {step.outputs.map((output) => (
-              <li key={output.name} className="gd-row"><span className="k-dim"><Icon of={output.path ? FileText : TagIcon} /></span><span className={output.path ? "k-mono k-break k-grow" : "k-break k-grow"}><Reveal text={output.path ?? output.value ?? ""} limit={400} /></span><span className="k-sub k-trunc">{output.name}</span><span className="k-sm k-num k-mid gd-size">{output.bytes === undefined ? "" : format.bytes(output.bytes)}</span></li>
+              <li key={output.name} className="gd-row">
+                <span className="k-dim">
+                  <Icon of={output.path ? FileText : TagIcon} />
+                </span>
+                <span className={output.path ? "k-mono k-break k-grow" : "k-break k-grow"}>
+                  <Reveal text={output.path ?? output.value ?? ""} limit={400} />
+                </span>
+                <span className="k-sub k-trunc">{output.name}</span>
+                <span className="k-sm k-num k-mid gd-size">{output.bytes === undefined ? "" : format.bytes(output.bytes)}</span>
+              </li>
             ))}
           </ul>
         </section>
       )}
       {step && step.tries.length > 0 && (
         <section>
-          <div className="k-section-head"><h3 className="k-h3">{t("run.tries")}</h3></div>
+          <div className="k-section-head">
+            <h3 className="k-h3">{t("run.tries")}</h3>
+          </div>
           <ul className="k-panel k-rows">
             {step.tries.map((one) => (
-              <li key={one.number} className="gd-row"><Glyph name={one.status} /><span className="k-med k-num gd-try">{t("run.tryTitle", { n: one.number })}</span><span className="k-mid k-break k-grow">{one.note ?? ""}</span><span className="k-sub k-num">{one.ms === undefined ? "" : format.duration(one.ms)}</span></li>
+              <li key={one.number} className="gd-row">
+                <Glyph name={one.status} />
+                <span className="k-med k-num gd-try">{t("run.tryTitle", { n: one.number })}</span>
+                <span className="k-mid k-break k-grow">{one.note ?? ""}</span>
+                <span className="k-sub k-num">{one.ms === undefined ? "" : format.duration(one.ms)}</span>
+              </li>
             ))}
           </ul>
         </section>
       )}
-      {(!step || (step.gate.length === 0 && step.outputs.length === 0 && step.tries.length === 0 && !step.override)) && <Empty inline title={t(node.startedAt ? "run.stepNothingYet" : "run.stepNotStartedYet")} />}
+      {(!step || (step.gate.length === 0 && step.outputs.length === 0 && step.tries.length === 0 && !step.override)) && (
+        <Empty inline title={t(node.startedAt ? "run.stepNothingYet" : "run.stepNotStartedYet")} />
+      )}
     </>
   );
 }

@@ -1,11 +1,33 @@
 // What guided workflows record about a step, read from a node's detail. Anything unknown is left out.
 import type { RunNode } from "../../../api/contract";
 
-export interface GateCheck { title: string; note?: string; status: "success" | "failed" | "running" | "skipped"; ms?: number }
-export interface StepOutput { name: string; path?: string; value?: string; bytes?: number }
-export interface StepTry { number: number; note?: string; status: "success" | "failed" | "overridden" | "running"; ms?: number }
+export interface GateCheck {
+  title: string;
+  note?: string;
+  status: "success" | "failed" | "running" | "skipped";
+  ms?: number;
+}
+export interface StepOutput {
+  name: string;
+  path?: string;
+  value?: string;
+  bytes?: number;
+}
+export interface StepTry {
+  number: number;
+  note?: string;
+  status: "success" | "failed" | "overridden" | "running";
+  ms?: number;
+}
 export interface GuidedStep {
-  id: string; isNested: boolean; override?: { reason: string; by?: string; at?: number }; with?: string; quietSince?: number; gate: GateCheck[]; outputs: StepOutput[]; tries: StepTry[];
+  id: string;
+  isNested: boolean;
+  override?: { reason: string; by?: string; at?: number };
+  with?: string;
+  quietSince?: number;
+  gate: GateCheck[];
+  outputs: StepOutput[];
+  tries: StepTry[];
 }
 
 type Unknown = Record<string, unknown>;
@@ -28,22 +50,37 @@ export function guidedStep(node: RunNode): GuidedStep | undefined {
     override: reason === undefined ? undefined : compact({ reason, by: text(override?.by), at: number(override?.at) }),
     with: text(from.with),
     quietSince: number(from.quietSince),
-    gate: list(from.gate).map((one) => compact({
-      title: text(one.title) ?? "", note: text(one.note), ms: number(one.ms),
-      status: one.status === "failed" || one.status === "running" || one.status === "skipped" ? one.status : "success",
-    } as GateCheck)),
-    outputs: list(from.outputs).map((one) => compact({ name: text(one.name) ?? "", path: text(one.path), value: text(one.value), bytes: number(one.bytes) } as StepOutput)),
-    tries: list(from.tries).map((one, index) => compact({
-      number: number(one.number) ?? index + 1, note: text(one.note), ms: number(one.ms),
-      status: one.status === "failed" || one.status === "overridden" || one.status === "running" ? one.status : "success",
-    } as StepTry)),
+    gate: list(from.gate).map((one) =>
+      compact({
+        title: text(one.title) ?? "",
+        note: text(one.note),
+        ms: number(one.ms),
+        status: one.status === "failed" || one.status === "running" || one.status === "skipped" ? one.status : "success",
+      } as GateCheck),
+    ),
+    outputs: list(from.outputs).map((one) =>
+      compact({ name: text(one.name) ?? "", path: text(one.path), value: text(one.value), bytes: number(one.bytes) } as StepOutput),
+    ),
+    tries: list(from.tries).map((one, index) =>
+      compact({
+        number: number(one.number) ?? index + 1,
+        note: text(one.note),
+        ms: number(one.ms),
+        status: one.status === "failed" || one.status === "overridden" || one.status === "running" ? one.status : "success",
+      } as StepTry),
+    ),
   });
 }
 
 /** Tells whether a run is one of a guided workflow. */
 export const isGuided = (nodes: readonly RunNode[]): boolean => nodes.some((node) => node.kind === "step" && guidedStep(node) !== undefined);
 
-export interface ThreadItem { node: RunNode; step: GuidedStep | undefined; depth: number; isLast: boolean }
+export interface ThreadItem {
+  node: RunNode;
+  step: GuidedStep | undefined;
+  depth: number;
+  isLast: boolean;
+}
 
 /** Steps in their order, nested workflows below their step. */
 export function thread(nodes: readonly RunNode[]): ThreadItem[] {

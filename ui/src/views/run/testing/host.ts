@@ -14,15 +14,19 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
     const scene = all[(request as { run?: string }).run ?? ""];
     if (name === "runs") {
       const { query } = request as Commands["runs"][0];
-      const rows = Object.values(all).map((one) => one.detail.run).filter((row) => !query.project || row.project === query.project);
+      const rows = Object.values(all)
+        .map((one) => one.detail.run)
+        .filter((row) => !query.project || row.project === query.project);
       rows.sort((one, other) => other.createdAt - one.createdAt);
       return { rows, total: rows.length, complete: true };
     }
     if (name === "run_row") return (request as Commands["run_row"][0]).runs.flatMap((run) => all[run]?.detail.run ?? []);
     if (!scene) return undefined;
     switch (name) {
-      case "run": return scene.detail;
-      case "run_nodes": return scene.nodes;
+      case "run":
+        return scene.detail;
+      case "run_nodes":
+        return scene.nodes;
       case "run_output": {
         const { path } = request as Commands["run_output"][0];
         if (path) {
@@ -37,7 +41,10 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
         const { from, limit, stream } = request as Commands["run_logs"][0];
         const lines = [];
         let at = from;
-        for (; at < scene.lines.count && lines.length < limit; at += 1) { const line = scene.lines.at(at); if (!stream || line.stream === stream) lines.push(line); }
+        for (; at < scene.lines.count && lines.length < limit; at += 1) {
+          const line = scene.lines.at(at);
+          if (!stream || line.stream === stream) lines.push(line);
+        }
         return { lines, next: at, end: scene.lines.count, ...(scene.leftOut ? { leftOut: scene.leftOut } : {}) };
       }
       case "run_log_search": {
@@ -53,7 +60,8 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
         }
         return { positions, total };
       }
-      case "continue_preview": return scene.preview;
+      case "continue_preview":
+        return scene.preview;
       case "answer": {
         const { action, content } = request as Commands["answer"][0];
         const question = scene.detail.questions.find((one) => !one.answer);
@@ -62,11 +70,21 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
         window.setTimeout(() => base.emit({ runs: [scene.detail.run.runId] }), 50);
         return {};
       }
-      case "pin_run": scene.detail.run = { ...scene.detail.run, pinned: (request as Commands["pin_run"][0]).pinned }; window.setTimeout(() => base.emit({ runs: [scene.detail.run.runId] }), 20); return {};
-      case "cancel_run": case "continue_run": case "delete_run": window.setTimeout(() => base.emit({ runs: [scene.detail.run.runId] }), 20); return {};
-      case "export_run": return { path: `/home/ada/Downloads/${scene.detail.run.runId}.json` };
-      case "copy_as": return { text: "workflow-code run weekly-page" };
-      default: return undefined;
+      case "pin_run":
+        scene.detail.run = { ...scene.detail.run, pinned: (request as Commands["pin_run"][0]).pinned };
+        window.setTimeout(() => base.emit({ runs: [scene.detail.run.runId] }), 20);
+        return {};
+      case "cancel_run":
+      case "continue_run":
+      case "delete_run":
+        window.setTimeout(() => base.emit({ runs: [scene.detail.run.runId] }), 20);
+        return {};
+      case "export_run":
+        return { path: `/home/ada/Downloads/${scene.detail.run.runId}.json` };
+      case "copy_as":
+        return { text: "workflow-code run weekly-page" };
+      default:
+        return undefined;
     }
   };
   const original = base.call;

@@ -4,7 +4,12 @@ import { useI18n } from "../../../i18n";
 import type { Bar } from "./model";
 import { inside, type Span } from "./scale";
 
-interface OverviewProps { whole: Span; range: Span; bars: readonly Bar[]; onRange: (range: Span | null) => void }
+interface OverviewProps {
+  whole: Span;
+  range: Span;
+  bars: readonly Bar[];
+  onRange: (range: Span | null) => void;
+}
 
 export function Overview({ whole, range, bars, onRange }: OverviewProps) {
   const { t, format } = useI18n();
@@ -25,7 +30,12 @@ export function Overview({ whole, range, bars, onRange }: OverviewProps) {
       if (!context || width === 0) return;
       context.setTransform(dpr, 0, 0, dpr, 0, 0);
       const style = getComputedStyle(element);
-      const colours: Record<Bar["kind"], string> = { ran: style.getPropertyValue("--idle-solid"), failed: style.getPropertyValue("--fail-solid"), queued: style.getPropertyValue("--line-strong"), waited: style.getPropertyValue("--wait-solid") };
+      const colours: Record<Bar["kind"], string> = {
+        ran: style.getPropertyValue("--idle-solid"),
+        failed: style.getPropertyValue("--fail-solid"),
+        queued: style.getPropertyValue("--line-strong"),
+        waited: style.getPropertyValue("--wait-solid"),
+      };
       const room = height - 8;
       bars.forEach((bar, index) => {
         context.fillStyle = colours[bar.kind].trim() || "gray";
@@ -74,9 +84,25 @@ export function Overview({ whole, range, bars, onRange }: OverviewProps) {
   const percent = (at: number) => `${((at - whole.from) / span) * 100}%`;
   return (
     <div
-      ref={root} className="tl-overview" role="slider" tabIndex={0} aria-label={t("run.overview")} aria-valuemin={0} aria-valuemax={Math.round(span)} aria-valuenow={Math.round(range.from - whole.from)}
+      ref={root}
+      className="tl-overview"
+      role="slider"
+      tabIndex={0}
+      aria-label={t("run.overview")}
+      aria-valuemin={0}
+      aria-valuemax={Math.round(span)}
+      aria-valuenow={Math.round(range.from - whole.from)}
       aria-valuetext={t("run.fromTo", { from: format.duration(range.from - whole.from), to: format.duration(range.to - whole.from) })}
-      onPointerDown={onPointerDown} onPointerMove={onPointerMove} onPointerUp={() => { drag.current = null; }} onPointerCancel={() => { drag.current = null; }} onDoubleClick={() => onRange(null)} onKeyDown={onKeyDown}
+      onPointerDown={onPointerDown}
+      onPointerMove={onPointerMove}
+      onPointerUp={() => {
+        drag.current = null;
+      }}
+      onPointerCancel={() => {
+        drag.current = null;
+      }}
+      onDoubleClick={() => onRange(null)}
+      onKeyDown={onKeyDown}
     >
       <canvas ref={canvas} />
       <span className="tl-brush" style={{ left: percent(range.from), width: `${((range.to - range.from) / span) * 100}%` }} />

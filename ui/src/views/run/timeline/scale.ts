@@ -1,7 +1,12 @@
 // Time to pixels and back, with idle stretches shrunk, and the ticks of the axis.
 
-export interface Span { from: number; to: number }
-export interface Gap extends Span { /** a person was waited for */ waited: boolean }
+export interface Span {
+  from: number;
+  to: number;
+}
+export interface Gap extends Span {
+  /** a person was waited for */ waited: boolean;
+}
 
 /** Pixels of a shrunk idle stretch. */
 export const GAP_WIDTH = 92;
@@ -45,15 +50,23 @@ export function idleGaps(whole: Span, busy: readonly Span[], waits: readonly Spa
     .map((span) => ({ ...span, waited: length(without([span], waits)) < (span.to - span.from) / 2 }));
 }
 
-export interface Tick { at: number; x: number }
+export interface Tick {
+  at: number;
+  x: number;
+}
 export interface TimeScale {
-  readonly range: Span; readonly width: number; readonly gaps: (Gap & { x: number; width: number })[];
+  readonly range: Span;
+  readonly width: number;
+  readonly gaps: (Gap & { x: number; width: number })[];
   x(at: number): number;
   time(x: number): number;
   ticks(leastPixels: number): Tick[];
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000];
+const STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000,
+  7_200_000, 21_600_000, 43_200_000, 86_400_000,
+];
 
 /** A scale over `range`, `width` pixels wide. Gaps in range shrink to 92 px each, as long as half of the width is left. */
 export function timeScale(range: Span, width: number, gaps: readonly Gap[]): TimeScale {
@@ -82,7 +95,9 @@ export function timeScale(range: Span, width: number, gaps: readonly Gap[]): Tim
   pieces.push({ from: at, to: Math.max(at + 1, range.to), x, perMs });
 
   const scale: TimeScale = {
-    range, width, gaps: placed,
+    range,
+    width,
+    gaps: placed,
     x(time) {
       const piece = pieces.find((one) => time < one.to) ?? pieces[pieces.length - 1];
       return piece ? piece.x + (time - piece.from) * piece.perMs : 0;
@@ -93,7 +108,7 @@ export function timeScale(range: Span, width: number, gaps: readonly Gap[]): Tim
       return found ? found.from + (found.perMs > 0 ? (place - found.x) / found.perMs : 0) : range.from;
     },
     ticks(leastPixels) {
-      const step = STEPS.find((one) => one * perMs >= leastPixels) ?? (STEPS.at(-1) ?? 1);
+      const step = STEPS.find((one) => one * perMs >= leastPixels) ?? STEPS.at(-1) ?? 1;
       const out: Tick[] = [];
       // Ticks count from the range's own origin, which is the run's start as long as nothing is zoomed.
       const origin = range.from;
