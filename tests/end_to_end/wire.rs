@@ -1015,7 +1015,10 @@ fn the_executable_may_be_replaced_while_a_server_runs() {
     let home = environment();
     usual_project(&home);
     let copy = home.home().join("workflow-code");
-    std::fs::copy(executable(), &copy).expect("it can be copied");
+    // By a program of its own: what this process has open for writing, a child that another test starts at that moment may
+    // have as well, and a file that somebody writes cannot be started.
+    let copied = home.run_program("cp", &[executable(), copy.clone()], b"").expect("it can be copied");
+    assert_eq!(copied.code, 0, "{}", copied.stderr);
     let all: Vec<_> = arguments(&home, &[]).into_iter().map(Into::into).collect();
     let mut client = Client::start_program(&home, copy.clone().into_os_string(), &all, ClientOptions::default());
     assert_alive(&mut client);
