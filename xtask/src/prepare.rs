@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::shell::{self, Outcome};
 
 /// Debian's packages, and what each is for.
-const PACKAGES: [(&str, &str); 12] = [
+const PACKAGES: [(&str, &str); 13] = [
     ("libwebkit2gtk-4.1-dev", "what the window is built on: GTK and WebKit"),
     ("webkit2gtk-driver", "drives the real window in its tests"),
     ("xvfb", "the screen they run on"),
@@ -18,6 +18,7 @@ const PACKAGES: [(&str, &str); 12] = [
     ("xclip", "reads its clipboard"),
     ("wmctrl", "closes windows as a person does"),
     ("imagemagick", "takes pictures of it"),
+    ("fonts-liberation", "letters that the page's own fonts do not have"),
     ("fonts-noto-cjk", "Chinese text in pictures"),
     ("chromium", "the browser that the page's own tests run in"),
     ("gnome-keyring", "a secret service for the tests of the keyring"),
