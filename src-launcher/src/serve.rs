@@ -7,6 +7,7 @@ use std::time::Duration;
 use model::{Limits, StructureReport};
 use process::standard_streams::ProtocolStreams;
 use runtime::{Executor, Project, WorkerImage};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -26,25 +27,36 @@ const PARENT_WATCH: Duration = Duration::from_secs(2);
 /// How long a thread that waits for work is kept: between the calls of one conversation there is none to do.
 const IDLE_THREADS: Duration = Duration::from_secs(1);
 
+/// What every server begins with: its log, the standard streams, and the runtime it waits in. What fails is logged.
+fn set_up(options: &ServeOptions) -> Option<(ProtocolStreams, Runtime)> {
+    logging::start(options.log_format.unwrap_or_default());
+    let streams = process::standard_streams::take()
+        .inspect_err(|error| tracing::error!(%error, "the standard streams cannot be used"))
+        .ok()?;
+    process::orphans::inherit();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .thread_keep_alive(IDLE_THREADS)
+        .build()
+        .inspect_err(|error| tracing::error!(%error, "the server cannot be started"))
+        .ok()?;
+    Some((streams, runtime))
+}
+
+/// The exit code of a server that has ended, or could not begin.
+fn ended(result: std::io::Result<()>) -> u8 {
+    match result {
+        Ok(()) => 0,
+        Err(error) => {
+            tracing::error!(%error, "the server cannot be started");
+            Exit::Environment as u8
+        }
+    }
+}
+
 /// Serves a family that needs nothing but itself until its client is gone. Returns the exit code.
 pub(crate) fn family<F: mcp::Family>(options: &ServeOptions, open: impl FnOnce() -> F) -> u8 {
-    logging::start(options.log_format.unwrap_or_default());
-    let streams = match process::standard_streams::take() {
-        Ok(streams) => streams,
-        Err(error) => {
-            tracing::error!(%error, "the standard streams cannot be used");
-            return Exit::Environment as u8;
-        }
-    };
-    process::orphans::inherit();
-    let runtime =
-        match tokio::runtime::Builder::new_current_thread().enable_all().thread_keep_alive(IDLE_THREADS).build() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                tracing::error!(%error, "the server cannot be started");
-                return Exit::Environment as u8;
-            }
-        };
+    let Some((streams, runtime)) = set_up(options) else { return Exit::Environment as u8 };
     let code = runtime.block_on(serve_family(Arc::new(open()), streams));
     // A read of standard input cannot be cancelled, so nobody waits for its thread.
     runtime.shutdown_background();
@@ -54,35 +66,13 @@ pub(crate) fn family<F: mcp::Family>(options: &ServeOptions, open: impl FnOnce()
 async fn serve_family<F: mcp::Family>(family: Arc<F>, streams: ProtocolStreams) -> u8 {
     let gone = CancellationToken::new();
     end_with_the_client(&gone);
-    match mcp::serve(family, streams, gone).await {
-        Ok(()) => 0,
-        Err(error) => {
-            tracing::error!(%error, "the server cannot be started");
-            Exit::Environment as u8
-        }
-    }
+    ended(mcp::serve(family, streams, gone).await)
 }
 
 /// Serves what `open` finds, or says why it cannot. Returns the exit code.
 pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Registered, Failure>) -> u8 {
     let on_terminal = std::io::stdin().is_terminal();
-    logging::start(options.log_format.unwrap_or_default());
-    let streams = match process::standard_streams::take() {
-        Ok(streams) => streams,
-        Err(error) => {
-            tracing::error!(%error, "the standard streams cannot be used");
-            return Exit::Environment as u8;
-        }
-    };
-    process::orphans::inherit();
-    let runtime =
-        match tokio::runtime::Builder::new_current_thread().enable_all().thread_keep_alive(IDLE_THREADS).build() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                tracing::error!(%error, "the server cannot be started");
-                return Exit::Environment as u8;
-            }
-        };
+    let Some((streams, runtime)) = set_up(options) else { return Exit::Environment as u8 };
     let code = match open() {
         Ok(Registered::Guided(found, store)) => {
             runtime.block_on(serve_family(Arc::new(GuidedServer::registered(&found, store)), streams))
@@ -114,13 +104,7 @@ pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Regi
 
 /// Serves a board, whose calls are answered in their order on this thread.
 fn serve_board(server: BoardServer, streams: ProtocolStreams) -> u8 {
-    match mcp::ordered::serve(server, streams.input, streams.output) {
-        Ok(()) => 0,
-        Err(error) => {
-            tracing::error!(%error, "the server cannot be started");
-            Exit::Environment as u8
-        }
-    }
+    ended(mcp::ordered::serve(server, streams.input, streams.output))
 }
 
 /// Answers every request with the reason why nothing is served.

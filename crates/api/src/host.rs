@@ -35,7 +35,7 @@ pub struct Facts {
 /// An opened board, with whoever acts on it here.
 pub type BoardRoom = std::sync::Arc<dyn BoardDesk>;
 
-/// A board as a person at the window uses it: every change is recorded.
+/// A board as a person at the window uses it: every change is recorded, and told in the change feed at once.
 pub trait BoardDesk: Send + Sync {
     /// The board itself, to read.
     fn board(&self) -> &board::Board;

@@ -1,6 +1,8 @@
 //! A folder with records: where it is, how it is configured, whether it may be written.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use model::{Clock, SystemClock, TimestampMs};
 use serde_json::{Value, json};
@@ -11,6 +13,9 @@ use crate::{files, literal, locks};
 
 /// Files a configuration may stand in, in the order they are looked for.
 const CONFIG_FILES: [&str; 3] = ["project.config.mjs", "project.config.toml", "project.config.json"];
+
+/// Where the version of a workspace's schema stands.
+const VERSION_FILE: &str = ".project/VERSION";
 
 /// The largest configuration that is read.
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
@@ -57,6 +62,14 @@ impl Workspace {
         let config = read_config(&root)?;
         let version = read_version(&root)?;
         Ok(Self { root, config, version, read_only: false })
+    }
+
+    /// When each file that a workspace's configuration can stand in was last written: another answer, and the workspace has
+    /// to be opened again.
+    #[must_use]
+    pub fn config_times(root: &Path) -> Vec<Option<SystemTime>> {
+        let written = |name: &&str| fs::metadata(root.join(name)).and_then(|meta| meta.modified()).ok();
+        CONFIG_FILES.iter().chain([&VERSION_FILE]).map(written).collect()
     }
 
     /// The same workspace, refusing every write.
@@ -145,7 +158,7 @@ pub(crate) fn file_name(id: &str) -> String {
 }
 
 fn is_workspace(folder: &Path) -> bool {
-    CONFIG_FILES.iter().any(|name| folder.join(name).is_file()) || folder.join(".project/VERSION").is_file()
+    CONFIG_FILES.iter().any(|name| folder.join(name).is_file()) || folder.join(VERSION_FILE).is_file()
 }
 
 fn read_config(root: &Path) -> Result<Config> {
@@ -174,7 +187,7 @@ fn read_config(root: &Path) -> Result<Config> {
 }
 
 fn read_version(root: &Path) -> Result<Option<Value>> {
-    let path = root.join(".project/VERSION");
+    let path = root.join(VERSION_FILE);
     let text = match files::read(&path, 64 * 1024) {
         Ok((text, _)) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

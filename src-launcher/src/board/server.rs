@@ -60,6 +60,11 @@ impl BoardServer {
         self.read_only
     }
 
+    /// Whether a tool only reads; one that does not exist changes nothing either.
+    pub(crate) fn only_reads(tool: &str) -> bool {
+        schemas::find(tool).is_none_or(|tool| tool.reads)
+    }
+
     /// Who acts where nobody says so.
     pub(crate) fn actor(&self) -> String {
         self.around.actor(None).name

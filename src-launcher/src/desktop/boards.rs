@@ -1,11 +1,10 @@
 //! Boards that the window shows: opened once, and looked at while somebody may be looking.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use ::board::Board;
+use ::board::{Board, Workspace};
 use api::{Answer, ApiError, BoardDesk, BoardRoom};
 use model::{Origin, ProjectId};
 use serde_json::{Map, Value};
@@ -23,72 +22,61 @@ const WATCHED: Duration = Duration::from_secs(600);
 #[derive(Clone)]
 pub(super) struct Boards {
     store: Store,
-    open: Arc<Mutex<HashMap<ProjectId, Opened>>>,
+    open: Arc<Mutex<Open>>,
 }
+
+type Open = HashMap<ProjectId, Opened>;
 
 struct Opened {
     desk: Arc<Desk>,
     /// Of the configuration: another one is another board.
     config: Vec<Option<SystemTime>>,
     asked: Instant,
-    mark: String,
 }
 
 impl Boards {
-    /// Begins to look after boards, on a thread that ends with the last handle.
-    pub(super) fn start(store: Store) -> std::io::Result<Self> {
-        let boards = Self { store, open: Arc::default() };
-        let (open, store) = (Arc::downgrade(&boards.open), boards.store.clone());
-        std::thread::Builder::new().name("boards".into()).spawn(move || watch(&open, &store))?;
-        Ok(boards)
+    /// No board is open yet.
+    pub(super) fn new(store: Store) -> Self {
+        Self { store, open: Arc::default() }
     }
 
     /// Opens a project's board, or returns the one that is open.
     pub(super) fn room(&self, project: &Project) -> Answer<BoardRoom> {
-        let config = config_of(&project.path);
+        let config = Workspace::config_times(&project.path);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = open.get_mut(&project.id).filter(|opened| opened.config == config) {
             opened.asked = Instant::now();
             return Ok(Arc::clone(&opened.desk) as BoardRoom);
         }
         let server = crate::board::registered(project, self.store.clone()).map_err(ApiError::from)?;
-        let desk = Arc::new(Desk { server });
-        let opened = Opened { desk: Arc::clone(&desk), config, asked: Instant::now(), mark: String::new() };
-        open.insert(project.id.clone(), opened);
+        let told = Mutex::new(server.board().mark());
+        let desk = Arc::new(Desk { server, store: self.store.clone(), project: project.id.clone(), told });
+        if open.is_empty() {
+            let boards = Arc::downgrade(&self.open);
+            std::thread::Builder::new()
+                .name("boards".into())
+                .spawn(move || watch(&boards))
+                .map_err(|error| ApiError::internal(format!("a thread cannot be started: {error}")))?;
+        }
+        open.insert(project.id.clone(), Opened { desk: Arc::clone(&desk), config, asked: Instant::now() });
         Ok(desk)
     }
 }
 
-/// When each file that can hold the configuration was last written.
-fn config_of(root: &Path) -> Vec<Option<SystemTime>> {
-    let files = ["project.config.mjs", "project.config.toml", "project.config.json", ".project/VERSION"];
-    files.iter().map(|name| root.join(name).metadata().and_then(|meta| meta.modified()).ok()).collect()
-}
-
-/// Tells in the change feed when the files of a board have changed, whoever wrote them.
-fn watch(open: &Weak<Mutex<HashMap<ProjectId, Opened>>>, store: &Store) {
+/// Tells when the files of a board have changed, whoever wrote them. Ends with the last handle.
+fn watch(open: &Weak<Mutex<Open>>) {
     loop {
         std::thread::sleep(LOOK);
         let Some(open) = open.upgrade() else { return };
-        let watched: Vec<(ProjectId, Arc<Desk>, String)> = open
+        let watched: Vec<Arc<Desk>> = open
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .filter(|(_, opened)| opened.asked.elapsed() < WATCHED)
-            .map(|(id, opened)| (id.clone(), Arc::clone(&opened.desk), opened.mark.clone()))
+            .values()
+            .filter(|opened| opened.asked.elapsed() < WATCHED)
+            .map(|opened| Arc::clone(&opened.desk))
             .collect();
-        for (id, desk, before) in watched {
-            let mark = desk.server.board().mark();
-            if mark == before {
-                continue;
-            }
-            if let Some(opened) = open.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&id) {
-                opened.mark = mark;
-            }
-            // The first look has nothing to tell.
-            if !before.is_empty()
-                && let Err(error) = store.touch_project(&id)
-            {
+        for desk in watched {
+            if let Err(error) = desk.tell() {
                 tracing::debug!(%error, "a change of a board could not be told");
             }
         }
@@ -98,6 +86,23 @@ fn watch(open: &Weak<Mutex<HashMap<ProjectId, Opened>>>, store: &Store) {
 /// A board, and who acts on it at the window.
 struct Desk {
     server: BoardServer,
+    store: Store,
+    project: ProjectId,
+    /// The mark that the change feed knows of.
+    told: Mutex<String>,
+}
+
+impl Desk {
+    /// Tells in the change feed when the board has changed since it last did.
+    fn tell(&self) -> store::Result<()> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mark = self.server.board().mark();
+        if *told != mark {
+            *told = mark;
+            self.store.touch_project(&self.project)?;
+        }
+        Ok(())
+    }
 }
 
 impl BoardDesk for Desk {
@@ -115,11 +120,17 @@ impl BoardDesk for Desk {
 
     fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Answer<Value> {
         let caller = Caller { origin: Origin::Desktop, client: None, fitted: false };
-        Ok(self.server.tool(tool, arguments, &caller)?)
+        let answer = self.server.tool(tool, arguments, &caller)?;
+        if !BoardServer::only_reads(tool) {
+            self.tell()?;
+        }
+        Ok(answer)
     }
 
     fn tick(&self, arguments: &Map<String, Value>) -> Answer<Value> {
-        Ok(self.server.tick(arguments, Origin::Desktop)?)
+        let answer = self.server.tick(arguments, Origin::Desktop)?;
+        self.tell()?;
+        Ok(answer)
     }
 }
 

@@ -113,8 +113,7 @@ pub fn open(profile: Option<&str>) -> Result<Desktop, OpenError> {
     };
     let front_door = front_door()?;
     let engine = Engine::start(store.clone(), &front_door)?;
-    let boards = boards::Boards::start(store.clone())
-        .map_err(|error| Failure::environment(format!("a thread cannot be started: {error}")))?;
+    let boards = boards::Boards::new(store.clone());
     let name = profile.name.clone();
     let host = Launcher { profile, store: store.clone(), front_door, engine: engine.clone(), boards };
     Ok(Desktop { api: Api::new(store, Arc::new(host)), engine, profile: name })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use board::{Board, BoardError, Checks, ErrorKind, Holder, Kind, Record, Refusal, vocabulary};
 use serde_json::{Map, Value, json};
-use store::{Project, ProjectKind};
+use store::ProjectKind;
 
 use crate::host::BoardRoom;
 use crate::wire::board::{
@@ -31,19 +31,18 @@ impl From<BoardError> for ApiError {
 }
 
 /// Finds the board of a project's folder.
-fn room(api: &Api, project: &str) -> Answer<(Project, BoardRoom)> {
+fn room(api: &Api, project: &str) -> Answer<BoardRoom> {
     let project = api.project(project)?;
     let board = api.servers(&project)?.into_iter().find(|server| server.kind == ProjectKind::Board);
     let board = board.ok_or_else(|| {
         ApiError::not_found(format!("`{}` has no board", project.path.display()))
             .hinted("make one with `workflow-code board init` in its folder, and add the folder again")
     })?;
-    let room = api.host.board(&board)?;
-    Ok((board, room))
+    api.host.board(&board)
 }
 
 pub(super) fn board_view(api: &Api, request: OfProject) -> Answer<BoardView> {
-    let (_, room) = room(api, &request.project)?;
+    let room = room(api, &request.project)?;
     let board = room.board();
     let mark = board.mark();
     let index = board.index();
@@ -128,12 +127,12 @@ fn refusal(foretold: Refusal) -> BoardRefusal {
 }
 
 pub(super) fn board_refusals(api: &Api, request: OfCard) -> Answer<Vec<BoardRefusal>> {
-    let (_, room) = room(api, &request.project)?;
+    let room = room(api, &request.project)?;
     refusals(room.board(), &request.id, &room.actor())
 }
 
 pub(super) fn board_card(api: &Api, request: OfCard) -> Answer<BoardCardDetail> {
-    let (_, room) = room(api, &request.project)?;
+    let room = room(api, &request.project)?;
     detail(&room, &request.id)
 }
 
@@ -174,20 +173,15 @@ fn detail(room: &BoardRoom, id: &str) -> Answer<BoardCardDetail> {
 }
 
 pub(super) fn board_call(api: &Api, request: BoardCall) -> Answer<BoardAnswer> {
-    let (project, room) = room(api, &request.project)?;
+    let room = room(api, &request.project)?;
     let Value::Object(arguments) = request.arguments else {
         return Err(ApiError::invalid("the arguments must be an object"));
     };
-    let before = room.board().mark();
-    let answer = room.call(&request.tool, &arguments)?;
-    if room.board().mark() != before {
-        api.store.touch_project(&project.id)?;
-    }
-    Ok(BoardAnswer(answer))
+    Ok(BoardAnswer(room.call(&request.tool, &arguments)?))
 }
 
 pub(super) fn board_acceptance(api: &Api, request: TickCriterion) -> Answer<BoardCardDetail> {
-    let (project, room) = room(api, &request.project)?;
+    let room = room(api, &request.project)?;
     let change = if request.done { "check" } else { "uncheck" };
     let arguments = Map::from_iter([
         ("id".to_owned(), json!(request.id)),
@@ -195,6 +189,5 @@ pub(super) fn board_acceptance(api: &Api, request: TickCriterion) -> Answer<Boar
         ("expectedRevision".to_owned(), json!(request.revision)),
     ]);
     room.tick(&arguments)?;
-    api.store.touch_project(&project.id)?;
     detail(&room, &request.id)
 }
