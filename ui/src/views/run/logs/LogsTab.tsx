@@ -358,8 +358,8 @@ export function LogsTab({ detail, nodes }: TabProps) {
       if (!flow && isPassing(entry.text, pages.get(one.position + 1)?.text)) return 0;
       const lines = entryLines(entry.text).length;
       return wrap && lines <= WHOLE_ENTRY ? undefined : lines * rowHeight;
-      // eslint-disable-next-line react-hooks/exhaustive-deps
     },
+    // eslint-disable-next-line react-hooks/exhaustive-deps
     [rows, pages, wrap, rowHeight, flow, ofStream],
   );
   const start = detail.run.startedAt ?? detail.run.createdAt;

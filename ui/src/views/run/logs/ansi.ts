@@ -39,13 +39,12 @@ export function showControls(text: string): string {
   });
 }
 
+// eslint-disable-next-line no-control-regex
+const COLOURS = /\u001b\[[0-9;:]*m/g;
+
 /** Text without any terminal sequence, for copying and searching. */
 export function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text
-    .replace(STRINGS, "")
-    .replace(OTHER, "")
-    .replace(/\u001b\[[0-9;:]*m/g, "");
+  return text.replace(STRINGS, "").replace(OTHER, "").replace(COLOURS, "");
 }
 
 function palette(index: number): Colour {
