@@ -1,5 +1,6 @@
 // One tab stop for a list of links or buttons, arrows inside (design, "Focus order").
 import { type KeyboardEvent, type RefObject, useLayoutEffect } from "react";
+import { reachedBy } from "./listKeys";
 
 /** Elements with `data-roving` inside `ref` share one tab stop. Give the answer to the container's `onKeyDown`. */
 export function useRoving(ref: RefObject<HTMLElement | null>, orientation: "vertical" | "horizontal" = "vertical"): (event: KeyboardEvent) => void {
@@ -15,12 +16,10 @@ export function useRoving(ref: RefObject<HTMLElement | null>, orientation: "vert
     const all = items();
     const at = all.indexOf(document.activeElement as HTMLElement);
     if (at < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
-    const [previous, next] = orientation === "vertical" ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
-    const to =
-      event.key === previous ? at - 1 : event.key === next ? at + 1 : event.key === "Home" ? 0 : event.key === "End" ? all.length - 1 : undefined;
+    const to = reachedBy(event.key, at, all.length, orientation === "vertical" ? undefined : ["ArrowLeft", "ArrowRight"]);
     if (to === undefined) return;
     event.preventDefault();
-    const target = all[Math.max(0, Math.min(all.length - 1, to))];
+    const target = all[to];
     stopAt(target);
     target?.focus();
   };

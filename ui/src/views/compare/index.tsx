@@ -1,5 +1,5 @@
 // Two runs side by side: what went in, what came out, what was answered, where the time went, what was printed. A is older.
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type ComponentProps, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { ArrowLeft, ArrowLeftRight, Copy, ScrollText } from "lucide-react";
 import type { RunDetail } from "../../api/contract";
 import { useData } from "../../api/queries";
@@ -56,14 +56,7 @@ export default function CompareView() {
   if (error)
     return (
       <div className="run-padded">
-        <ErrorState
-          error={error}
-          title={t("compare.cantRead")}
-          onRetry={() => {
-            void one.refetch();
-            void two.refetch();
-          }}
-        />
+        <PairError of={{ a: one, b: two }} title={t("compare.cantRead")} />
       </div>
     );
   if (second === undefined || first === undefined) {
@@ -102,6 +95,24 @@ export default function CompareView() {
       b={b}
       onChange={(side, run) => setParams({ [names[side === "A" ? 0 : 1]]: run, turned: null })}
       onTurn={() => setParams({ turned: isTurned ? null : "1" })}
+    />
+  );
+}
+
+type Asked = { error: ComponentProps<typeof ErrorState>["error"] | null; refetch: () => unknown };
+
+/** What went wrong with either of two questions; both are asked again. */
+function PairError({ of: { a, b }, title }: { of: Record<"a" | "b", Asked>; title?: string }) {
+  const error = a.error ?? b.error;
+  if (!error) return null;
+  return (
+    <ErrorState
+      error={error}
+      {...(title === undefined ? {} : { title })}
+      onRetry={() => {
+        void a.refetch();
+        void b.refetch();
+      }}
     />
   );
 }
@@ -340,13 +351,7 @@ function Comparison({ a, b, onChange, onTurn }: ComparisonProps) {
             }
           >
             {(outputs.a.error ?? outputs.b.error) ? (
-              <ErrorState
-                error={(outputs.a.error ?? outputs.b.error)!}
-                onRetry={() => {
-                  void outputs.a.refetch();
-                  void outputs.b.refetch();
-                }}
-              />
+              <PairError of={outputs} />
             ) : output === undefined ? (
               <Bones lines={4} />
             ) : (
@@ -377,13 +382,7 @@ function Comparison({ a, b, onChange, onTurn }: ComparisonProps) {
             }
           >
             {(nodes.a.error ?? nodes.b.error) ? (
-              <ErrorState
-                error={(nodes.a.error ?? nodes.b.error)!}
-                onRetry={() => {
-                  void nodes.a.refetch();
-                  void nodes.b.refetch();
-                }}
-              />
+              <PairError of={nodes} />
             ) : times === undefined ? (
               <Bones lines={3} />
             ) : times.length === 0 ? (

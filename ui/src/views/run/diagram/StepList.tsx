@@ -1,4 +1,5 @@
 // The members as a list by phase: complete, by keyboard, and only what is on screen is drawn.
+import { reachedBy } from "../../../app/listKeys";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronDown, ChevronRight, ListTree, PanelRightClose, Search } from "lucide-react";
@@ -82,28 +83,16 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
 
   const toggle = (lane: Lane, to = !isOpen(lane)) => setChoice((old) => new Map(old).set(lane.key, to));
   const reach = (index: number) => {
-    const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
+    const row = rows[index];
     if (!row) return;
     setActive(row.key);
     if (row.member) onSelect(row.key);
-    virtual.scrollToIndex(rows.indexOf(row), { align: "auto" });
+    virtual.scrollToIndex(index, { align: "auto" });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const row = rows[at];
     switch (event.key) {
-      case "ArrowDown":
-        reach(at + 1);
-        break;
-      case "ArrowUp":
-        reach(at < 0 ? 0 : at - 1);
-        break;
-      case "Home":
-        reach(0);
-        break;
-      case "End":
-        reach(rows.length - 1);
-        break;
       case "ArrowRight":
         if (row && !row.member) toggle(row.lane, true);
         break;
@@ -119,8 +108,11 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
         if (row?.member) onSelect(row.key);
         else if (row) toggle(row.lane);
         break;
-      default:
-        return;
+      default: {
+        const to = reachedBy(event.key, at, rows.length);
+        if (to === undefined) return;
+        reach(to);
+      }
     }
     event.preventDefault();
     event.stopPropagation();

@@ -1,4 +1,5 @@
 // The waterfall: when each step was at work, where the time went, and why it took this long.
+import { reachedBy } from "../../../app/listKeys";
 import { type KeyboardEvent, memo, type PointerEvent, useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronDown, ChevronRight, Search } from "lucide-react";
@@ -142,35 +143,26 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
     if (row.member) latest.current(row);
   }, []);
   const reach = (index: number) => {
-    const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
+    const row = rows[index];
     if (!row) return;
     setActive(row.key);
     if (row.member) setStep(String(row.member.node.id));
-    virtual.scrollToIndex(rows.indexOf(row), { align: "auto" });
+    virtual.scrollToIndex(index, { align: "auto" });
   };
   const pan = (share: number) =>
     isZoomed && zoom(inside({ from: range.from + (range.to - range.from) * share, to: range.to + (range.to - range.from) * share }, whole));
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     switch (event.key) {
-      case "ArrowDown":
-        reach(at + 1);
-        break;
-      case "ArrowUp":
-        reach(at < 0 ? 0 : at - 1);
-        break;
-      case "Home":
-        reach(0);
-        break;
-      case "End":
-        reach(rows.length - 1);
-        break;
       case "Enter":
       case " ":
         openRow(rows[at]);
         break;
-      default:
-        return;
+      default: {
+        const to = reachedBy(event.key, at, rows.length);
+        if (to === undefined) return;
+        reach(to);
+      }
     }
     event.preventDefault();
     event.stopPropagation();
