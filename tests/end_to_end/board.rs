@@ -1,7 +1,7 @@
 //! A registered board: served by its id, its changes in the history.
 
 use serde_json::{Value, json};
-use workflow_code_tests::{Client, ClientOptions, Environment, Opening};
+use workflow_code_tests::{Client, ClientOptions, DevServer, Environment, Opening};
 
 use crate::fixtures::{LEGACY, MODERN, environment};
 
@@ -61,4 +61,61 @@ fn a_board_that_cannot_be_read_says_so_on_every_request_and_to_the_doctor() {
     let started = home.run(&["--workflow-mcp", &id]).expect("runs");
     assert_eq!(started.code, 3, "{}", started.stderr);
     assert!(started.stderr.contains("CONFIG_CARDS_AREAS_REQUIRED"), "{}", started.stderr);
+}
+
+#[test]
+fn the_window_shows_a_board_moves_its_cards_and_hears_of_others_changes() {
+    let home = environment();
+    let id = registered(&home);
+    let server = DevServer::start(&home, &[]).expect("the dev server starts");
+    let call = |tool: &str, arguments: Value| {
+        server.call("board_call", json!({ "project": id, "tool": tool, "arguments": arguments }))
+    };
+    let view = server.ok("board_view", json!({ "project": id }));
+    assert_eq!((&view["cards"], &view["readOnly"]), (&json!([]), &json!(false)));
+    let names: Vec<&str> =
+        view["statuses"].as_array().expect("columns").iter().filter_map(|one| one["id"].as_str()).collect();
+    assert_eq!(names.first(), Some(&"backlog"), "{names:?}");
+
+    let events = server.events();
+    let about_the_board = |change: &Value| change["projects"].as_array().is_some_and(|all| all.contains(&json!(id)));
+    let body = "## Acceptance criteria\n\n- [ ] It works\n";
+    let created = call("project_card_create", json!({ "title": "A card", "body": body })).expect("a card");
+    let card = created["record"]["id"].as_str().expect("an id").to_owned();
+    events.wait(about_the_board);
+    let of_card = json!({ "project": id, "id": card });
+    let shown = server.ok("board_card", of_card.clone());
+    assert_eq!(shown["acceptance"], json!([{ "text": "It works", "done": false, "line": 1 }]));
+    let refusals = server.ok("board_refusals", of_card.clone());
+    let done = refusals.as_array().expect("a list").iter().find(|one| one["status"] == "done").expect("done");
+    assert_eq!(done["codes"], json!(["CARD_ACCEPTANCE_UNMET"]));
+    let refused = call("project_card_transition", json!({ "id": card, "status": "done" })).expect_err("refused");
+    assert_eq!((&refused["code"], &refused["detail"]["code"]), (&json!("conflict"), &json!("CARD_ACCEPTANCE_UNMET")));
+
+    let tick = json!({ "project": id, "id": card, "line": 1, "done": true, "revision": shown["record"]["revision"] });
+    assert_eq!(server.ok("board_acceptance", tick.clone())["acceptance"][0]["done"], true);
+    assert_eq!(server.code("board_acceptance", tick), "conflict", "that revision is gone");
+    call("project_card_transition", json!({ "id": card, "status": "done" })).expect("it may now");
+    let view = server.ok("board_view", json!({ "project": id }));
+    assert_eq!(view["cards"][0]["status"], "done");
+    assert_eq!(view["cards"][0]["acceptance"], json!({ "done": 1, "total": 1 }));
+
+    // What only reads, and what was refused, is no run.
+    call("project_card_list", json!({})).expect("a list");
+    let recorded = runs(&home);
+    let made: Vec<(&str, &str)> =
+        recorded.iter().filter_map(|run| Some((run["entrypointId"].as_str()?, run["origin"].as_str()?))).collect();
+    let origin = "desktop";
+    assert_eq!(made, [("project_card_transition", origin), ("card-ac", origin), ("project_card_create", origin)]);
+
+    // Another process writes the files: the window is told, and shows it.
+    let events = server.events();
+    let noted = home.run(&["board", "card", "create", "--title", "Another", "--root", "b"]).expect("runs");
+    assert_eq!(noted.code, 0, "{}", noted.stderr);
+    events.wait(about_the_board);
+    server.wait_for("board_view", &json!({ "project": id }), |view| view["cards"].as_array().map(Vec::len) == Some(2));
+
+    assert_eq!(server.code("board_card", json!({ "project": id, "id": "T-9999" })), "not_found");
+    server.finish();
+    home.assert_nothing_left();
 }
