@@ -1,24 +1,10 @@
 //! The tasks of this repository. `cargo xtask --help` lists them.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "tasks speak to whoever runs them")]
-
-mod bench;
-mod clients;
-mod conformance;
-mod generate;
-mod install;
-mod package;
-mod page;
-mod prepare;
-mod record;
-mod run;
-mod script_cases;
-mod shell;
-mod soak;
-mod test;
+#![expect(clippy::print_stderr, reason = "tasks speak to whoever runs them")]
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::{generate, page, prepare, product, test};
 
 /// The tasks of this repository.
 #[derive(Debug, Parser)]
@@ -31,9 +17,11 @@ struct Tasks {
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Build, register the sample project, make one real call and show what was recorded
-    Run,
-    /// Kill processes at random moments, and look whether anything was lost or done twice
-    Soak(soak::Options),
+    #[command(disable_help_flag = true)]
+    Run(Arguments),
+    /// Kill processes at random moments and feed readers nonsense, and look whether anything was lost
+    #[command(disable_help_flag = true)]
+    Soak(Arguments),
     /// Format, lints and every test; what CI runs
     Test(test::Options),
     /// Install what the window and its tests need of the system, and the page's npm packages
@@ -41,37 +29,41 @@ enum Task {
     /// Build the window's page into `ui/dist`
     Page,
     /// Take pictures of every view of the page
-    Screenshots {
-        /// What the script takes; `--help` lists it
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    #[command(disable_help_flag = true)]
+    Screenshots(Arguments),
     /// Make installable bundles, and start both executables from one in a clean root
-    Package(package::Options),
+    #[command(disable_help_flag = true)]
+    Package(Arguments),
     /// Write what is made from the source: the page's declarations of the window's commands
     Gen,
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
-    Bench(bench::Options),
+    #[command(disable_help_flag = true)]
+    Bench(Arguments),
     /// Run every case of a folder through the script engine in its real worker process
-    ScriptCases(script_cases::Options),
-    /// Stand between a client and its server, and keep what the client says
-    #[command(hide = true)]
-    Record(record::Options),
+    #[command(disable_help_flag = true)]
+    ScriptCases(Arguments),
+}
+
+/// For the task itself, which knows `--help` too.
+#[derive(Debug, clap::Args)]
+struct Arguments {
+    /// What the task takes; `--help` after its name lists it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
 }
 
 fn main() -> ExitCode {
     let outcome = match Tasks::parse().task {
-        Task::Run => run::run(),
-        Task::Soak(options) => soak::run(&options),
+        Task::Run(all) => product::run("run", &all.arguments),
+        Task::Soak(all) => product::run("soak", &all.arguments),
         Task::Test(options) => test::run(&options),
         Task::Prepare => prepare::run(),
         Task::Page => prepare::prepare().and_then(|_| page::build()),
-        Task::Screenshots { arguments } => prepare::prepare().and_then(|_| page::screenshots(&arguments)),
-        Task::Package(options) => package::run(&options),
+        Task::Screenshots(all) => prepare::prepare().and_then(|_| page::screenshots(&all.arguments)),
+        Task::Package(all) => packaging().and_then(|()| product::run("package", &all.arguments)),
         Task::Gen => generate::run(),
-        Task::Bench(options) => bench::run(&options),
-        Task::ScriptCases(options) => script_cases::run(&options),
-        Task::Record(options) => record::run(&options),
+        Task::Bench(all) => product::run("bench", &all.arguments),
+        Task::ScriptCases(all) => product::run("script-cases", &all.arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -79,5 +71,13 @@ fn main() -> ExitCode {
             eprintln!("error: {message}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// A bundle has the window in it.
+fn packaging() -> Result<(), String> {
+    match prepare::prepare()? {
+        prepare::Prepared::Everything => prepare::install(&prepare::PACKAGING),
+        prepare::Prepared::NoWindow => Err("a bundle has the window in it, which cannot be built here".into()),
     }
 }

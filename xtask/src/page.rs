@@ -12,7 +12,7 @@ const SOURCES: [&str; 7] =
     ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts", "tsconfig.json"];
 
 /// Builds the page, unless it was built from the same sources.
-pub(crate) fn build() -> Outcome {
+pub fn build() -> Outcome {
     let folder = page_folder();
     let stamp = shell::target().join("page.stamp");
     let state = format!("{:016x} {}", fingerprint(&folder)?, folder.display());
@@ -20,14 +20,17 @@ pub(crate) fn build() -> Outcome {
     if built && fs::read_to_string(&stamp).is_ok_and(|found| found == state) {
         return Ok(());
     }
-    shell::run_in(&folder, "npm", &["run", "--silent", "build"])?;
+    // Whoever builds it on the way to something else may want standard output for that.
+    eprintln!("$ npm run build");
+    shell::answer_in(&folder, "npm", &["run", "--silent", "build"])
+        .ok_or("the page cannot be built: `npm run build` in `ui` says why")?;
     fs::create_dir_all(shell::target())
         .and_then(|()| fs::write(&stamp, state))
         .map_err(|error| format!("`{}`: {error}", stamp.display()))
 }
 
 /// Lint and types of the page.
-pub(crate) fn lint() -> Outcome {
+pub fn lint() -> Outcome {
     for script in ["lint", "typecheck"] {
         shell::run_in(&page_folder(), "npm", &["run", "--silent", script])?;
     }
@@ -35,12 +38,12 @@ pub(crate) fn lint() -> Outcome {
 }
 
 /// The page's own tests, in a browser without a screen.
-pub(crate) fn test() -> Outcome {
+pub fn test() -> Outcome {
     shell::run_in(&page_folder(), "npm", &["run", "--silent", "test"])
 }
 
 /// Pictures of every view.
-pub(crate) fn screenshots(arguments: &[String]) -> Outcome {
+pub fn screenshots(arguments: &[String]) -> Outcome {
     let script = page_folder().join("scripts").join("screenshots.mjs");
     let arguments = [&[script.to_string_lossy().into_owned()], arguments].concat();
     shell::run_in(&page_folder(), "node", &arguments)

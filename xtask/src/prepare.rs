@@ -25,7 +25,7 @@ const PACKAGES: [(&str, &str); 13] = [
 ];
 
 /// What making and trying a bundle needs besides.
-pub(crate) const PACKAGING: [(&str, &str); 3] = [
+pub const PACKAGING: [(&str, &str); 3] = [
     ("dpkg-dev", "finds the libraries that the executables need"),
     ("binutils", "strips them"),
     ("debootstrap", "makes the clean system in which the package is tried"),
@@ -33,7 +33,7 @@ pub(crate) const PACKAGING: [(&str, &str); 3] = [
 
 /// What can be built and tested on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Prepared {
+pub enum Prepared {
     /// Everything.
     Everything,
     /// All but the window and its page; why was said.
@@ -41,7 +41,7 @@ pub(crate) enum Prepared {
 }
 
 /// Runs the task.
-pub(crate) fn run() -> Outcome {
+pub fn run() -> Outcome {
     match prepare()? {
         Prepared::Everything => println!("prepared: everything that the window and its tests need is there"),
         Prepared::NoWindow => {}
@@ -51,7 +51,7 @@ pub(crate) fn run() -> Outcome {
 
 /// Installs what is missing, and says what it does. In CI a machine on which that is not possible is a failure; elsewhere
 /// everything else goes on.
-pub(crate) fn prepare() -> Outcome<Prepared> {
+pub fn prepare() -> Outcome<Prepared> {
     match install(&PACKAGES).and_then(|()| page()) {
         Ok(()) => Ok(Prepared::Everything),
         Err(why) if is_ci() => Err(why),
@@ -63,12 +63,12 @@ pub(crate) fn prepare() -> Outcome<Prepared> {
 }
 
 /// Tells whether everything is there, without installing anything.
-pub(crate) fn is_prepared() -> bool {
+pub fn is_prepared() -> bool {
     PACKAGES.iter().all(|(name, _)| is_installed(name)) && page_folder().join("node_modules").is_dir()
 }
 
 /// Installs those of Debian's packages that are missing.
-pub(crate) fn install(packages: &[(&str, &str)]) -> Outcome {
+pub fn install(packages: &[(&str, &str)]) -> Outcome {
     let missing: Vec<&str> = packages.iter().map(|(name, _)| *name).filter(|name| !is_installed(name)).collect();
     if missing.is_empty() {
         return Ok(());
@@ -77,7 +77,7 @@ pub(crate) fn install(packages: &[(&str, &str)]) -> Outcome {
     if !is_there("apt-get") {
         return Err(format!("this system has no `apt-get`; the window needs what Debian calls {}", missing.join(", ")));
     }
-    if !rustix::process::geteuid().is_root() {
+    if shell::answer("id", &["-u"]).is_none_or(|id| id.trim() != "0") {
         return Err(format!("packages are missing, and only root may install them: `{command}`"));
     }
     for (name, purpose) in packages.iter().filter(|(name, _)| missing.contains(name)) {
@@ -118,7 +118,7 @@ fn page() -> Outcome {
 }
 
 /// Where the page is.
-pub(crate) fn page_folder() -> PathBuf {
+pub fn page_folder() -> PathBuf {
     shell::root().join("ui")
 }
 
@@ -128,7 +128,7 @@ fn is_installed(package: &str) -> bool {
 }
 
 /// Tells whether a program is on the search path.
-pub(crate) fn is_there(program: &str) -> bool {
+pub fn is_there(program: &str) -> bool {
     shell::variable("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| Path::new(&folder).join(program).is_file()))
 }

@@ -5,30 +5,30 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// What went wrong, in a sentence.
-pub(crate) type Outcome<T = ()> = Result<T, String>;
+pub type Outcome<T = ()> = Result<T, String>;
 
 /// The repository's root.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
 }
 
 /// Where cargo puts what it builds.
-pub(crate) fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     variable("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The release executable.
-pub(crate) fn executable() -> PathBuf {
-    target().join("release").join("workflow-code")
+/// An executable of the release build.
+pub fn executable(name: &str) -> PathBuf {
+    target().join("release").join(name)
 }
 
 /// Runs a program in the repository's root and fails when it does.
-pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
+pub fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
     run_in(&root(), program, arguments)
 }
 
 /// As [`run`], in another folder.
-pub(crate) fn run_in<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S]) -> Outcome {
+pub fn run_in<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S]) -> Outcome {
     let shown = shown(arguments);
     println!("$ {program} {shown}");
     let started = Instant::now();
@@ -38,23 +38,18 @@ pub(crate) fn run_in<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &
 }
 
 /// As [`run`], and prints nothing of its own: for tasks whose output is read by programs.
-pub(crate) fn run_quietly<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
+pub fn run_quietly<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
     start(&root(), program, arguments)
 }
 
 /// As [`run_in`], with variables of its own.
-pub(crate) fn run_with<S: AsRef<OsStr>>(
-    folder: &Path,
-    program: &str,
-    arguments: &[S],
-    variables: &[(&str, &str)],
-) -> Outcome {
+pub fn run_with<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S], variables: &[(&str, &str)]) -> Outcome {
     println!("$ {program} {}", shown(arguments));
     start_with(folder, program, arguments, variables)
 }
 
 /// As [`run`], for programs that say more than anybody reads: their output is shown when they fail.
-pub(crate) fn run_silently<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
+pub fn run_silently<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Outcome {
     println!("$ {program} {}", shown(arguments));
     #[expect(clippy::disallowed_methods, reason = "a task runs a tool of the system")]
     let output = std::process::Command::new(program)
@@ -69,19 +64,19 @@ pub(crate) fn run_silently<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> O
 }
 
 /// What a program writes to standard output, when it ends well.
-pub(crate) fn answer<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Option<String> {
+pub fn answer<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Option<String> {
     answer_in(&root(), program, arguments)
 }
 
 /// As [`answer`], in another folder.
-pub(crate) fn answer_in<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S]) -> Option<String> {
+pub fn answer_in<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S]) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "a task asks a tool of the system")]
     let output = std::process::Command::new(program).args(arguments).current_dir(folder).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// A variable of the environment that the task was started in.
-pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
+pub fn variable(name: &str) -> Option<std::ffi::OsString> {
     #[expect(clippy::disallowed_methods, reason = "tasks read what their caller's shell and CI set")]
     std::env::var_os(name)
 }
@@ -106,9 +101,4 @@ fn start_with<S: AsRef<OsStr>>(folder: &Path, program: &str, arguments: &[S], va
 
 fn shown<S: AsRef<OsStr>>(arguments: &[S]) -> String {
     arguments.iter().map(|one| one.as_ref().to_string_lossy()).collect::<Vec<_>>().join(" ")
-}
-
-/// Builds the release executable.
-pub(crate) fn build() -> Outcome {
-    run("cargo", &["build", "--release", "--package", "workflow-code"])
 }

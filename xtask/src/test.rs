@@ -2,11 +2,11 @@
 
 use crate::prepare::{self, Prepared};
 use crate::shell::{self, Outcome};
-use crate::{clients, conformance, page};
+use crate::{page, product};
 
 /// Which tests.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Options {
+pub struct Options {
     /// Only this test, by a part of its name
     #[arg(long, value_name = "PART")]
     only: Option<String>,
@@ -27,16 +27,21 @@ pub(crate) struct Options {
     conformance: bool,
 }
 
-pub(crate) fn run(options: &Options) -> Outcome {
+/// Runs the tests that the options ask for; without any, all that CI does.
+///
+/// # Errors
+///
+/// When one fails, or what was asked for cannot be tested here.
+pub fn run(options: &Options) -> Outcome {
     if options.clients {
-        return clients::run(options.record);
+        return product::run("clients", if options.record { &["--record"] } else { &[] });
     }
     if options.conformance {
-        return conformance::run();
+        return product::run::<&str>("conformance", &[]);
     }
     if let Some(part) = &options.only {
-        shell::build()?;
-        return shell::run("cargo", &["test", "--release", "--", part]);
+        product::build()?;
+        return cargo(&["test", "--release"], &["--", part]);
     }
     let prepared = prepare::prepare()?;
     if options.ui || options.window {
@@ -53,42 +58,35 @@ pub(crate) fn run(options: &Options) -> Outcome {
         page::build()?;
     }
     // The executables and the tests in one go, so that what they depend on is built once, with one set of features.
-    let all = scope(with_window);
-    cargo(&["build", "--release"], all, &["--bins", "--tests"])?;
+    cargo(&["build", "--release"], &["--bins", "--tests"])?;
     // Tests with a process census run one after the other within their binary; cargo runs the binaries in turn.
-    cargo(&["test", "--release"], all, &[])?;
+    cargo(&["test", "--release"], &[])?;
     if with_window {
-        cargo(&["test", "--release"], all, &["--test", "window", "--", "--test-threads", "1"])?;
+        real_window()?;
         page::test()?;
     }
-    cargo(&["clippy", "--release"], all, &["--all-targets", "--", "-D", "warnings"])
+    cargo(&["clippy", "--release"], &["--all-targets", "--", "-D", "warnings"])
 }
 
 /// The page alone. Its tests also talk to the real backend, which is why that is built.
 fn ui() -> Outcome {
     page::lint()?;
-    page::build()?;
-    build_executables()?;
+    product::build()?;
     page::test()
 }
 
 /// The real window alone.
 fn window() -> Outcome {
-    page::build()?;
-    build_executables()?;
-    cargo(&["test", "--release"], scope(true), &["--test", "window", "--", "--test-threads", "1"])
+    product::build()?;
+    real_window()
 }
 
-/// Builds every executable, the window with its page.
-pub(crate) fn build_executables() -> Outcome {
-    cargo(&["build", "--release"], scope(true), &["--bins"])
+fn real_window() -> Outcome {
+    cargo(&["test", "--release"], &["--test", "window", "--", "--test-threads", "1"])
 }
 
-/// Which packages: always the same ones, since another set has other features and would build everything again.
-fn scope(with_window: bool) -> &'static [&'static str] {
-    if with_window { &["--workspace"] } else { &["--workspace", "--exclude", "workflow-code-desktop"] }
-}
-
-fn cargo(task: &[&str], scope: &[&str], rest: &[&str]) -> Outcome {
-    shell::run("cargo", &[task, scope, rest].concat())
+/// Runs cargo for all packages that can be built here: always the same ones, since another set has other features and
+/// would build everything again.
+pub(crate) fn cargo(task: &[&str], rest: &[&str]) -> Outcome {
+    shell::run("cargo", &[task, product::packages(), rest].concat())
 }

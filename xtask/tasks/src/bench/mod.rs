@@ -15,8 +15,8 @@ use std::path::PathBuf;
 
 use crate::bench::samples::{Figure, print_json, print_table};
 use crate::bench::servers::Programs;
-use crate::prepare;
-use crate::shell::{self, Outcome};
+use xtask::shell::{self, Outcome};
+use xtask::{prepare, product};
 
 /// What to measure.
 #[derive(Debug, clap::Args)]
@@ -63,11 +63,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
 
 /// Servers, agents, runs that wait, the history.
 fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
-    shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
-    shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
+    // What the launcher is measured beside.
+    product::examples(&["rmcp_hello", "empty"])?;
     let release = shell::target().join("release");
     let programs = Programs {
-        launcher: shell::executable(),
+        launcher: shell::executable("workflow-code"),
         hello: release.join("examples").join("rmcp_hello"),
         empty: release.join("examples").join("empty"),
     };
@@ -89,10 +89,8 @@ fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
 
 /// The window's commands, and the window itself where it can be built.
 fn window(options: &Options) -> Outcome<Vec<Figure>> {
-    shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code-tests", "--bins"])?;
     let mut figures = window::measure(&history::folder(&folder(), options.runs)?)?;
     if prepare::is_prepared() {
-        shell::run_quietly("cargo", &["build", "--release", "--workspace", "--bins"])?;
         figures.extend(real_window::measure()?);
     } else {
         // Standard output is the table's, or JSON's.

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::shell::Outcome;
+use xtask::shell::Outcome;
 
 /// What to record.
 #[derive(Debug, clap::Args)]

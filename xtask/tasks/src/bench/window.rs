@@ -8,7 +8,7 @@ use store::{RunFilter, Store, StoreOptions};
 use workflow_code_tests::{DevServer, Environment};
 
 use crate::bench::samples::Figure;
-use crate::shell::Outcome;
+use xtask::shell::Outcome;
 
 /// Times of each command.
 const TIMES: usize = 60;

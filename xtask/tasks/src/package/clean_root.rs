@@ -5,7 +5,7 @@ use std::path::Path;
 
 use workflow_code_tests::Desktop;
 
-use crate::shell::{self, Outcome};
+use xtask::shell::{self, Outcome};
 
 /// Installs `package` in a clean system below `root`, and starts what is in it.
 pub(crate) fn check(package: &Path, root: &Path) -> Outcome {

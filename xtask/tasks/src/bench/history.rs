@@ -13,7 +13,7 @@ use workflow_code_tests::Environment;
 use crate::bench::peer::Peer;
 use crate::bench::samples::Figure;
 use crate::bench::servers::{Programs, write_project};
-use crate::shell::Outcome;
+use xtask::shell::Outcome;
 
 /// Projects in the registry.
 const PROJECTS: usize = 10_000;

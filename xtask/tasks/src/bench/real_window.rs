@@ -13,8 +13,8 @@ use workflow_code_tests::{Desktop, Session, desktop_executable, executable, wait
 
 use crate::bench::samples::Figure;
 use crate::bench::servers::own_bytes;
-use crate::prepare::page_folder;
-use crate::shell::Outcome;
+use xtask::prepare::page_folder;
+use xtask::shell::Outcome;
 
 /// Starts of each way.
 const STARTS: usize = 7;

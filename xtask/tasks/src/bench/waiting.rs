@@ -13,7 +13,7 @@ use workflow_code_tests::Environment;
 use crate::bench::peer::Peer;
 use crate::bench::samples::Figure;
 use crate::bench::servers::{Programs, write_project};
-use crate::shell::Outcome;
+use xtask::shell::Outcome;
 
 /// Answers of each kind.
 const ANSWERS: usize = 20;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::shell::{self, Outcome};
+use xtask::shell::{self, Outcome};
 
 /// Where the lock files are.
 pub(crate) fn locks() -> PathBuf {

@@ -10,7 +10,7 @@ use process::BlockingChild;
 use serde_json::{Value, json};
 use workflow_code_tests::Environment;
 
-use crate::shell::Outcome;
+use xtask::shell::Outcome;
 
 /// A server that was started to be measured.
 pub(crate) struct Peer {

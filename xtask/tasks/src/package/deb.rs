@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::shell::{self, Outcome};
+use xtask::shell::{self, Outcome};
 
 /// The executables in it.
 const EXECUTABLES: [&str; 2] = ["workflow-code", "workflow-code-desktop"];

@@ -6,12 +6,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, Environment, executable};
 
-use crate::prepare::{self, Prepared};
-use crate::shell::{self, Outcome};
-use crate::{page, test};
+use xtask::prepare::{self, Prepared};
+use xtask::product;
+use xtask::shell::{self, Outcome};
 
 pub(crate) fn run() -> Outcome {
-    shell::build()?;
     let environment = Environment::of_this_user().map_err(|error| error.to_string())?;
     let sample = shell::root().join("assets").join("sample");
     println!("\n1. The sample project is registered ({}).", sample.display());
@@ -48,10 +47,9 @@ fn window() -> Outcome {
     if prepare::prepare()? == Prepared::NoWindow {
         return Ok(());
     }
-    page::build()?;
-    test::build_executables()?;
+    product::build()?;
     println!("   close it to end; `workflow-code` without arguments opens it again");
-    shell::run::<&str>(&shell::executable().to_string_lossy(), &[])
+    shell::run::<&str>(&shell::executable("workflow-code").to_string_lossy(), &[])
 }
 
 fn command(environment: &Environment, arguments: &[&str]) -> Outcome<Value> {

@@ -3,9 +3,7 @@
 mod clean_root;
 mod deb;
 
-use crate::prepare::{self, Prepared};
-use crate::shell::{self, Outcome};
-use crate::{page, test};
+use xtask::shell::{self, Outcome};
 
 /// What to make.
 #[derive(Debug, clap::Args)]
@@ -21,12 +19,6 @@ const NO_APPIMAGE: &str = "no AppImage: its runtime (`type2-runtime`, the progra
     or PyPI has them, and this task downloads from nowhere else";
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    if prepare::prepare()? == Prepared::NoWindow {
-        return Err("a bundle has the window in it, which cannot be built here".into());
-    }
-    prepare::install(&prepare::PACKAGING)?;
-    page::build()?;
-    test::build_executables()?;
     let package = deb::make()?;
     let size = std::fs::metadata(&package).map_err(|error| error.to_string())?.len();
     println!("{} ({:.1} MB)", package.display(), megabytes(size));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use workflow_code_tests::Environment;
 
 use crate::bench::samples::Figure;
-use crate::shell::Outcome;
+use xtask::shell::Outcome;
 
 /// Runs of each script.
 const RUNS: usize = 7;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use workflow_code_tests::{Environment, Finished, executable};
 
 use crate::install::{self, NodePackages};
-use crate::shell::{self, Outcome};
+use xtask::shell::{self, Outcome};
 
 /// A home with the sample project in its registry, and a server that is recorded.
 struct Home {
@@ -37,7 +37,6 @@ enum Runs {
 }
 
 pub(crate) fn run(record: bool) -> Outcome {
-    shell::build()?;
     let node = install::node_packages()?;
     let pythons = [install::python_sdk("1")?, install::python_sdk("2")?];
     let failures = RefCell::new(Vec::new());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use workflow_code_tests::SoakOptions;
 
-use crate::shell::{self, Outcome};
+use xtask::shell::{self, Outcome};
 
 /// For how long, and with which chance.
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,6 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    shell::build()?;
     let time = Duration::from_secs(options.minutes * 60);
     println!("seed {}, {} min", options.seed, options.minutes);
     let options = SoakOptions { seed: options.seed, kills: u64::MAX, most: Some(time) };

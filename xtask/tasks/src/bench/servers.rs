@@ -10,7 +10,7 @@ use workflow_code_tests::Environment;
 
 use crate::bench::peer::Peer;
 use crate::bench::samples::Figure;
-use crate::shell::Outcome;
+use xtask::shell::Outcome;
 
 /// Starts of each program.
 const STARTS: usize = 40;

@@ -9,13 +9,12 @@ use std::io::{BufRead, BufReader};
 use workflow_code_tests::{Environment, executable};
 
 use crate::install::{self, NodePackages};
-use crate::shell::{self, Outcome};
+use xtask::shell::{self, Outcome};
 
 /// The revisions that the suite has requirements for, oldest first.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 pub(crate) fn run() -> Outcome {
-    shell::build()?;
     let node = install::node_packages()?;
     let mut failed = Vec::new();
     for revision in REVISIONS {
