@@ -325,3 +325,87 @@ fn a_client_is_told_which_agents_failed() {
     client.finish();
     environment.assert_nothing_left();
 }
+
+/// An agent program that does its work in the folder it is started in: its prompt is a word and a name.
+const FILES_AGENT: &str = r#"#!/bin/sh
+read word name
+root=$(dirname "$(readlink -f "$0")")
+printf '%s %s\n' "$word" "$PWD" >> "$root/places"
+case "$word" in
+  write) printf 'made\n' > "$name" ;;
+  commit) printf 'made\n' > "$name" && git add . && git -c user.name=a -c user.email=a@b commit -q -m made ;;
+  turn) mkdir turn || exit 3; sleep 0.05; rmdir turn ;;
+  flaky) [ -e "$root/tried" ] || { touch "$root/tried"; exit 4; } ;;
+  model) name=$* ;;
+esac
+printf 'did %s\n' "$name"
+"#;
+
+fn git(environment: &Environment, folder: &Path, arguments: &[&str]) -> String {
+    let folder = folder.to_string_lossy().into_owned();
+    let mut all = vec!["-C", &folder, "-c", "user.name=a", "-c", "user.email=a@b"];
+    all.extend(arguments);
+    let ran = environment.run_program(Path::new("git"), &all, &[]).expect("git");
+    assert_eq!(ran.code, 0, "git {arguments:?}: {}", ran.stderr);
+    ran.stdout
+}
+
+#[test]
+fn isolated_agents_work_in_worktrees_that_stay_only_when_something_was_made() {
+    let environment = Environment::new().expect("a home");
+    let script = "export const meta = { name: 'apart', description: 'd' }\n\
+        const work = (p) => () => agent(p, { isolation: 'worktree', label: p })\n\
+        return await parallel(['look x', 'write note.txt', 'commit other.txt', 'look y'].map(work))\n";
+    let project = project(&environment, &[("apart.workflow.js", script)], &json!({}));
+    environment.write("p/agent.sh", FILES_AGENT).expect("a file");
+    environment.write("p/.gitignore", "places\n").expect("a file");
+    git(&environment, &project, &["init", "-q"]);
+    // A repository's hooks are its own, and must not run here.
+    environment.write("p/.git/hooks/post-checkout", "#!/bin/sh\ntouch hooked\n").expect("a file");
+    let hook = project.join(".git/hooks/post-checkout");
+    std::fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a program");
+    git(&environment, &project, &["add", "."]);
+    git(&environment, &project, &["commit", "-q", "-m", "first"]);
+    let ran = environment.run(&["run", &project.to_string_lossy()]).expect("a run");
+    let envelope = ran.json();
+    let all = json!(["did x", "did note.txt", "did other.txt", "did y"]);
+    assert_eq!(envelope["output"], all, "{} {}", ran.stdout, ran.stderr);
+    let record = shown(&environment, envelope["runId"].as_str().expect("an id"));
+    let mut kept = Vec::new();
+    for (label, _, detail) in agents(&record) {
+        if let Some(path) = detail["worktree"]["path"].as_str() {
+            let branch = detail["worktree"]["branch"].as_str().expect("a branch").to_owned();
+            kept.push((label, std::path::PathBuf::from(path), branch));
+        }
+    }
+    kept.sort();
+    let labels: Vec<&str> = kept.iter().map(|(label, ..)| label.as_str()).collect();
+    assert_eq!(labels, ["commit other.txt", "write note.txt"], "{record}");
+    assert_eq!(std::fs::read_to_string(kept[1].1.join("note.txt")).expect("what was made"), "made\n");
+    assert_eq!(git(&environment, &project, &["show", &format!("{}:other.txt", kept[0].2)]), "made\n");
+    assert!(!project.join("note.txt").exists() && !project.join("other.txt").exists());
+    assert!(!project.join("hooked").exists() && !kept[0].1.join("hooked").exists());
+    // Nothing is left of the others.
+    assert_eq!(git(&environment, &project, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 3);
+    assert_eq!(git(&environment, &project, &["branch", "--list", "workflow-code/*"]).lines().count(), 2);
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn without_a_repository_isolated_agents_take_turns_and_that_is_noted() {
+    let environment = Environment::new().expect("a home");
+    let script = "export const meta = { name: 'apart', description: 'd' }\n\
+        const all = await parallel(['1', '2', '3'].map((n) => () => agent('turn ' + n, { isolation: 'worktree' })))\n\
+        return [...all, await agent('flaky 4', { retries: 2, isolation: 'cloud' })]\n";
+    let project = project(&environment, &[("apart.workflow.js", script)], &json!({}));
+    environment.write("p/agent.sh", FILES_AGENT).expect("a file");
+    let ran = environment.run(&["run", &project.to_string_lossy()]).expect("a run");
+    let envelope = ran.json();
+    assert_eq!(envelope["output"], json!(["did 1", "did 2", "did 3", "did 4"]), "{} {}", ran.stdout, ran.stderr);
+    let record = shown(&environment, envelope["runId"].as_str().expect("an id"));
+    assert_eq!(ran.stderr.matches("worktree-unavailable").count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("the only `isolation` there is is `worktree`, not \"cloud\""), "{}", ran.stderr);
+    let last = agents(&record).pop().expect("an agent");
+    assert_eq!(last.2["attempt"], 2, "{record:#}");
+    environment.assert_nothing_left();
+}

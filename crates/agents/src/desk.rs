@@ -9,7 +9,10 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::queue::{Queue, Slot};
-use crate::{Capabilities, Child, ChildResult, Fault, Provider, Request, Schema, StopReason, Usage};
+use crate::{Capabilities, Child, ChildResult, Fault, Provider, RETRIES, Request, Schema, StopReason, Usage};
+
+/// The most children that `retries` may start after one that failed.
+const MOST_RETRIES: u64 = 10;
 
 /// What is told of a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,10 +129,20 @@ impl Desk {
         std::thread::available_parallelism().map_or(4, std::num::NonZero::get).clamp(4, 16)
     }
 
-    /// What the run's provider can do.
+    /// What the run's provider can do, and the desk for it.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
-        self.provider.capabilities()
+        let mut capabilities = self.provider.capabilities();
+        if !capabilities.options.iter().any(|option| option == RETRIES) {
+            capabilities.options.push(RETRIES.into());
+        }
+        capabilities
+    }
+
+    /// Tells whether the run's provider can use a model by this name.
+    #[must_use]
+    pub fn knows_model(&self, name: &str) -> bool {
+        self.provider.knows_model(name)
     }
 
     /// Tells whether the run's provider knows a kind of agent by name, in a project's folder.
@@ -165,13 +178,28 @@ impl Desk {
         }
     }
 
-    /// Sees one child through. The slot covers its start, its work and its end.
-    async fn serve(&self, request: Request, _slot: Option<Slot>) -> AgentEnd {
+    /// Sees one call through: one child, and others after it where the call asks for that and it failed. The slot covers
+    /// their start, their work and their end.
+    async fn serve(&self, mut request: Request, _slot: Option<Slot>) -> AgentEnd {
+        let retries = request.options.shift_remove(RETRIES).and_then(|retries| retries.as_u64()).unwrap_or(0);
+        let mut spent = Usage::default();
+        for _ in 0..retries.min(MOST_RETRIES) {
+            match self.serve_one(request.clone()).await {
+                AgentEnd::Failed { usage, .. } => spent = spent.plus(usage),
+                AgentEnd::Fault(_) => {}
+                end => return end.after(spent),
+            }
+        }
+        self.serve_one(request).await.after(spent)
+    }
+
+    /// Sees one child through.
+    async fn serve_one(&self, request: Request) -> AgentEnd {
         let schema = match request.schema.as_ref().map(Schema::new).transpose() {
             Ok(schema) => schema,
             Err(error) => return AgentEnd::StartRefused(error.to_string()),
         };
-        let capabilities = self.provider.capabilities();
+        let capabilities = self.capabilities();
         if schema.is_some() && !capabilities.schema {
             return AgentEnd::StartRefused(format!(
                 "the provider `{}` gives no structured results",
@@ -267,6 +295,15 @@ impl Drop for Pair {
 }
 
 impl AgentEnd {
+    /// Counts what earlier children of the same call used.
+    fn after(self, spent: Usage) -> Self {
+        match self {
+            Self::Completed { value, usage } => Self::Completed { value, usage: spent.plus(usage) },
+            Self::Failed { reason, usage } => Self::Failed { reason, usage: spent.plus(usage) },
+            end => end,
+        }
+    }
+
     /// What the script's call gets: `{value, reason?, inputTokens?, outputTokens?}`, or a code and a sentence. By the
     /// strict contract a child that could not be started and a broken provider are errors; otherwise they are a `null`
     /// with its reason.

@@ -18,7 +18,7 @@ mod structured;
 
 pub use desk::{AgentEnd, Desk, Member, MemberEvent, MemberOutcome};
 pub use provider::{
-    Capabilities, Child, ChildResult, Fault, OPTIONS, Provider, Request, RequestError, StartRefused, Starting,
+    Capabilities, Child, ChildResult, Fault, OPTIONS, Provider, RETRIES, Request, RequestError, StartRefused, Starting,
     StopReason, Usage,
 };
 pub use schema::{Schema, SchemaError};

@@ -10,6 +10,15 @@ use tokio_util::sync::CancellationToken;
 pub const OPTIONS: [&str; 8] =
     ["provider", "model", "effort", "agentType", "isolation", "stallMs", "timeoutMs", "retries"];
 
+/// The option of those that the desk honours itself, whatever the provider.
+pub const RETRIES: &str = "retries";
+
+/// Tells whether a model's name is another name for one, such as `opus`, and no name of the model itself, which has a
+/// version or a vendor in it.
+pub(crate) fn is_alias(model: &str) -> bool {
+    !model.is_empty() && model.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
 /// What one child is to do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -178,6 +187,11 @@ pub trait Provider: Send + Sync + std::fmt::Debug {
     /// Tells whether it knows a kind of agent by name, in a project's folder.
     fn knows_agent_type(&self, _name: &str, _folder: &Path) -> bool {
         false
+    }
+
+    /// Tells whether it can use a model by this name. What it cannot is left out of its requests and noted.
+    fn knows_model(&self, _name: &str) -> bool {
+        true
     }
 
     /// Starts a child. Whoever drops the future before it ends leaves nothing behind.

@@ -25,6 +25,7 @@ use crate::host_calls::HostContext;
 use crate::protocol::{ExecJob, Executed, ToWorker};
 use crate::providers::{self, Choice};
 use crate::run::Results;
+use crate::worktree::{self, Isolating, Kept};
 
 /// The option that is settled here where the provider cannot.
 const AGENT_TYPE: &str = "agentType";
@@ -61,6 +62,8 @@ pub(crate) enum CrewNews {
     Program(ToWorker),
     /// A child came to be, or ended.
     Member(MemberEvent, Asked),
+    /// A child changed files in a worktree of its own.
+    Worktree(Kept, Asked),
 }
 
 /// The agents of one run.
@@ -70,6 +73,8 @@ pub(crate) struct Crew {
     strict: bool,
     asked: HashMap<u64, Asked>,
     members: mpsc::UnboundedReceiver<MemberEvent>,
+    worktrees: mpsc::UnboundedReceiver<Kept>,
+    path: Option<std::ffi::OsString>,
     wanted: mpsc::UnboundedReceiver<Wanted>,
     waiting: HashMap<u64, oneshot::Sender<Result<Executed, String>>>,
     /// What the run's agents came to, once it is over.
@@ -83,8 +88,12 @@ impl Crew {
     pub(crate) fn new(project: &Project, host: &Arc<HostContext>, strict: bool) -> Self {
         let (sender, wanted) = mpsc::unbounded_channel();
         let (told, members) = mpsc::unbounded_channel();
+        let (kept, worktrees) = mpsc::unbounded_channel();
+        let environment = environment(project, &host.env_file);
+        let trees = project.folders.data.join("worktrees");
+        let path = environment.get("PATH").map(Into::into);
         let launch = Arc::new(BelowWorker {
-            environment: environment(project, &host.env_file),
+            environment: environment.clone(),
             process: project.environment.clone(),
             sender,
             next: AtomicU64::new(FIRST_NUMBER),
@@ -93,6 +102,7 @@ impl Crew {
         let desk = provider(project, host, launch).map(|provider| {
             tracing::debug!(provider = provider.name(), "the run's agents");
             provider.name().clone_into(&mut name);
+            let provider = Arc::new(Isolating::new(provider, trees, &environment, kept));
             Desk::new(provider, 0, GRACE, move |event| {
                 // Nobody listens any more once the run is over.
                 let _ = told.send(event);
@@ -104,6 +114,8 @@ impl Crew {
             strict,
             asked: HashMap::new(),
             members,
+            worktrees,
+            path,
             wanted,
             waiting: HashMap::new(),
             tally: Tally::default(),
@@ -122,7 +134,7 @@ impl Crew {
     }
 
     /// Takes a script's call in; its place in the line is taken at once. Returns what is to be noted.
-    pub(crate) fn call(&mut self, run: &str, project: &Project, call: HostCall, results: &Results) -> Option<Note> {
+    pub(crate) fn call(&mut self, run: &str, project: &Project, call: HostCall, results: &Results) -> Vec<Note> {
         let results = results.clone();
         let failed =
             |code: &str, message: String, fatal: bool| HostError { code: code.into(), message, data: None, fatal };
@@ -138,7 +150,7 @@ impl Crew {
                     },
                 };
                 let _ = results.send((call, Err(error)));
-                return None;
+                return Vec::new();
             }
         };
         let mut request = match Request::read(run, call.seq, &call.args, project.manifest.root.clone()) {
@@ -146,10 +158,12 @@ impl Crew {
             Err(error) => {
                 let error = failed("INVALID_ARGUMENT", error.to_string(), false);
                 let _ = results.send((call, Err(error)));
-                return None;
+                return Vec::new();
             }
         };
-        let note = agent_types::settle(&mut request, desk);
+        let mut notes: Vec<Note> = agent_types::settle(&mut request, desk).into_iter().collect();
+        notes.extend(settle_model(&mut request, desk));
+        notes.extend(settle_isolation(&mut request, self.path.as_deref()));
         let strict = self.strict;
         let model = request.option("model").map(str::to_owned);
         self.asked.insert(call.seq, Asked { node: call.own_node, provider: self.provider.clone(), model });
@@ -159,13 +173,18 @@ impl Crew {
             // The run may have ended meanwhile.
             let _ = results.send((call, outcome));
         });
-        note
+        notes
     }
 
     /// Waits for what happens next. May be dropped while waiting.
     pub(crate) async fn next(&mut self) -> Option<CrewNews> {
         tokio::select! {
             biased;
+            // Before its agent's end, after which nobody knows whose it was.
+            Some(kept) = self.worktrees.recv() => {
+                let asked = self.asked.get(&kept.seq).cloned().unwrap_or_default();
+                Some(CrewNews::Worktree(kept, asked))
+            }
             Some(event) = self.members.recv() => {
                 let (MemberEvent::Started(member) | MemberEvent::Ended(member, _)) = &event;
                 let asked = self.asked.get(&member.seq).cloned().unwrap_or_default();
@@ -188,6 +207,13 @@ impl Crew {
         let (MemberEvent::Started(member) | MemberEvent::Ended(member, _)) = &event;
         let asked = self.asked.get(&member.seq).cloned().unwrap_or_default();
         Some((event, asked))
+    }
+
+    /// Gives a worktree that is kept and was not waited for.
+    pub(crate) fn next_worktree(&mut self) -> Option<(Kept, Asked)> {
+        let kept = self.worktrees.try_recv().ok()?;
+        let asked = self.asked.get(&kept.seq).cloned().unwrap_or_default();
+        Some((kept, asked))
     }
 
     /// Takes in how a program ended, if it was an agent's.
@@ -214,6 +240,39 @@ impl Crew {
             desk.cancel();
         }
     }
+}
+
+/// Leaves a model out that the provider does not know.
+fn settle_model(request: &mut Request, desk: &Desk) -> Option<Note> {
+    let name = request.option("model")?.to_owned();
+    if desk.knows_model(&name) {
+        return None;
+    }
+    request.options.shift_remove("model");
+    Some(Note {
+        code: "model-unknown".into(),
+        text: format!("the provider knows no model `{name}`, so its usual one does the work"),
+        subject: Some(name),
+    })
+}
+
+/// Leaves out a kind of isolation that there is not, and says when there is no repository for it.
+fn settle_isolation(request: &mut Request, path: Option<&std::ffi::OsStr>) -> Option<Note> {
+    let wanted = request.options.get(worktree::OPTION)?.clone();
+    if !worktree::is_wanted(request) {
+        request.options.shift_remove(worktree::OPTION);
+        return Some(Note {
+            code: "option-ignored".into(),
+            text: format!("the only `isolation` there is is `worktree`, not {wanted}"),
+            subject: Some(worktree::OPTION.into()),
+        });
+    }
+    (!worktree::is_available(&request.folder, path)).then(|| Note {
+        code: "worktree-unavailable".into(),
+        text: "the project is in no git repository, so agents with `isolation` work in its folder, one at a time"
+            .into(),
+        subject: None,
+    })
 }
 
 /// What agents' programs get: what commands do, without the connection.

@@ -26,7 +26,10 @@ const HITS: usize = 10;
 /// What a run's host calls work with.
 pub(crate) struct HostContext {
     project_uuid: String,
+    /// Opened by the first call that needs it, and closed with the run.
+    kv: OnceLock<DataStore>,
     kv_folder: PathBuf,
+    values: OnceLock<DataStore>,
     values_folder: PathBuf,
     files: ManagedFiles,
     pub(crate) http_hosts: Vec<String>,
@@ -59,7 +62,9 @@ impl HostContext {
         let env_file = project.env_file();
         let context = Self {
             project_uuid: project.manifest.uuid.clone(),
+            kv: OnceLock::new(),
             kv_folder: project.folders.kv.clone(),
+            values: OnceLock::new(),
             values_folder: project.folders.values.clone(),
             files: project.managed_files(),
             http_hosts: project.manifest.http_hosts.clone(),
@@ -138,12 +143,12 @@ impl HostContext {
         Some(process.unwrap_or(file).to_owned())
     }
 
-    fn kv(&self) -> DataStore {
-        DataStore::new(&self.kv_folder, StoreOptions::default())
+    fn kv(&self) -> &DataStore {
+        self.kv.get_or_init(|| DataStore::new(&self.kv_folder, StoreOptions::default()))
     }
 
-    fn values(&self) -> DataStore {
-        DataStore::new(&self.values_folder, StoreOptions::default())
+    fn values(&self) -> &DataStore {
+        self.values.get_or_init(|| DataStore::new(&self.values_folder, StoreOptions::default()))
     }
 
     /// Reads back what `files.create` gave, for the list of created files.

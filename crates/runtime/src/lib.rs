@@ -2,7 +2,7 @@
 //!
 //! Here: [`Executor`], which takes runs in and sees them through; `run`, one run from its worker's start to its recorded
 //! end; `supervisor` and `worker`, the two ends of the pipe, and [`protocol`], what goes through it; `host_calls`, what a
-//! script may ask for; `providers` and `agents`, who does the work of orchestration scripts; `structure`, the report of what a project offers.
+//! script may ask for; `providers`, `agents` and `worktree`, who does the work of orchestration scripts and where; `structure`, the report of what a project offers.
 //!
 //! Not here: SQL (`store`), the engine itself (`script`), the protocol of clients (`mcp`), how processes are started and
 //! ended (`process`).
@@ -25,6 +25,7 @@ mod run;
 mod structure;
 mod supervisor;
 mod worker;
+mod worktree;
 
 pub use connection::{Connection, ConnectionSource, KEY_VARIABLE, URL_VARIABLE};
 pub use context::{Folders, ProcessEnvironment, Project};

@@ -57,6 +57,18 @@ pub(crate) fn any_word(text: &str) -> Option<String> {
     if phrases.is_empty() { None } else { Some(phrases.join(" OR ")) }
 }
 
+/// Splits a word as [`words`] writes it into the tokens before its last one, as a phrase holds them, and the last one as
+/// the index has it. `None`: only SQLite's own tokenizer knows (it takes marks off letters and makes them small).
+pub(crate) fn last_token(word: &str) -> Option<(String, String)> {
+    if !word.is_ascii() {
+        return None;
+    }
+    let mut tokens = word.split(|character: char| !character.is_ascii_alphanumeric()).filter(|token| !token.is_empty());
+    let last = tokens.next_back()?.to_ascii_lowercase();
+    let before = tokens.fold(String::new(), |before, token| before + token + " ");
+    Some((before, last))
+}
+
 /// Writes a word as a string of SQLite's query language (sqlite.org/fts5.html, 3.1).
 fn quoted(word: &str) -> String {
     format!("\"{}\"", segmented(word).replace('"', "\"\""))
@@ -71,6 +83,16 @@ mod tests {
         assert_eq!(segmented("如何run项目。x"), "如 何 run 项 目 。x");
         assert_eq!(segmented("plain text"), "plain text");
         assert_eq!(segmented("カナ\0"), "カ ナ  ");
+    }
+
+    #[test]
+    fn the_last_token_is_the_one_that_is_being_typed() {
+        let of = |word: &str| last_token(&quoted(word)).map(|(before, last)| before + "|" + &last);
+        assert_eq!(of("Invo").as_deref(), Some("|invo"));
+        assert_eq!(of("a_b/Run.ts\"").as_deref(), Some("a b Run |ts"));
+        assert_eq!(of("Müll"), None);
+        assert_eq!(of("运"), None);
+        assert_eq!(of("--"), None);
     }
 
     #[test]

@@ -125,6 +125,10 @@ impl Provider for CommandProvider {
                 || (plain && preset.agent_files.as_ref().is_some_and(in_files)))
     }
 
+    fn knows_model(&self, name: &str) -> bool {
+        self.preset.knows_model(name)
+    }
+
     fn start(&self, request: Request, stop: CancellationToken) -> Starting {
         let provider = self.clone();
         Box::pin(async move {

@@ -99,6 +99,10 @@ impl Provider for HttpProvider {
         Capabilities { schema: self.settings.schema != SchemaSupport::None, options }
     }
 
+    fn knows_model(&self, name: &str) -> bool {
+        self.settings.knows_model(name)
+    }
+
     fn start(&self, request: Request, stop: CancellationToken) -> Starting {
         let provider = self.clone();
         Box::pin(async move {

@@ -448,6 +448,10 @@ impl Drive {
                 },
                 Some(told) = running.crew.next() => match told {
                     CrewNews::Program(program) => worker.say(&program),
+                    CrewNews::Worktree(kept, asked) => {
+                        running.worktree(&kept, &asked);
+                        record_at.get_or_insert_with(|| Instant::now() + RECORD);
+                    }
                     CrewNews::Member(event, asked) => {
                         running.member(&event, &asked);
                         record_at.get_or_insert_with(|| Instant::now() + RECORD);

@@ -163,6 +163,12 @@ impl Nodes {
         self.change(asked.node, |node| put(node, "outcome", Some(outcome.as_str().into())));
     }
 
+    /// An agent changed files in a worktree, which is kept.
+    pub(super) fn worktree_kept(&mut self, path: &str, branch: &str, asked: &Asked) {
+        let worktree = serde_json::json!({ "path": path, "branch": branch });
+        self.change(asked.node, |node| put(node, "worktree", Some(worktree)));
+    }
+
     /// An agent's call has its answer: `{value, reason?, inputTokens?, outputTokens?}`.
     pub(super) fn answered(&mut self, id: Option<u64>, answer: &Value) {
         self.change(id, |node| {

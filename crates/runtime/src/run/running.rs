@@ -26,6 +26,7 @@ use crate::host_calls::{self, HostContext};
 use crate::kept::Kept;
 use crate::protocol::{BUILD, Delivered, ExecJob, Executed, FromWorker, ToWorker};
 use crate::related::{ChildControl, ChildNews, RelatedCall};
+use crate::worktree::Kept as KeptTree;
 
 /// A waiting run is given up after this long.
 const EXPIRES: TimestampMs = 30 * 24 * 3600 * 1000;
@@ -173,10 +174,10 @@ impl Running {
                 CallKind::Exec => self.exec(call, results).await,
                 CallKind::Agent => {
                     self.in_flight += 1;
-                    let note = self.crew.call(self.lease.run().as_str(), &self.context.project, call, results);
-                    if let Some(note) = note.filter(|note| self.noted.insert((note.code.clone(), note.subject.clone())))
-                    {
-                        self.narrate(Narration::Note(note)).await;
+                    for note in self.crew.call(self.lease.run().as_str(), &self.context.project, call, results) {
+                        if self.noted.insert((note.code.clone(), note.subject.clone())) {
+                            self.narrate(Narration::Note(note)).await;
+                        }
                     }
                     Ok(())
                 }
@@ -213,8 +214,17 @@ impl Running {
         self.unrecorded = true;
     }
 
+    /// Shows where an agent's changes are.
+    pub(super) fn worktree(&mut self, kept: &KeptTree, asked: &AskedAgent) {
+        self.nodes.worktree_kept(&kept.path.to_string_lossy(), &kept.branch, asked);
+        self.unrecorded = true;
+    }
+
     /// Takes in what happened to agents at the end of the run.
     pub(super) fn hear_members(&mut self) {
+        while let Some((kept, asked)) = self.crew.next_worktree() {
+            self.worktree(&kept, &asked);
+        }
         while let Some((event, asked)) = self.crew.next_member() {
             self.member(&event, &asked);
         }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Rows};
 use crate::database::Outcome;
 use crate::runs::list::{PAGE, RunFilter, place};
 use crate::runs::{PARTS, RunSummary, SUMMARY, SUMMARY_KEY, summary};
-use crate::text::words;
+use crate::text::{last_token, words};
 use crate::{Result, Store};
 
 /// Hits in the index that a search of one word looks at: a run whose log says the word in every line must not hide
@@ -53,6 +53,35 @@ pub(crate) const SEEK: &str =
     "SELECT rowid FROM run_text WHERE run_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3";
 /// Goes through all texts with a word, the newest first.
 pub(crate) const WALK: &str = "SELECT rowid FROM run_text WHERE run_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC";
+
+/// Finds the first of the index's words that is not before a text. Of a word's many places only the first is looked at.
+pub(crate) const TERM: &str = "SELECT term FROM run_terms WHERE term >= ?1 LIMIT 1";
+/// Words that one with only its beginning known may stand for, to be looked up each on its own. Above that the index
+/// gathers their places itself, all of them before the first is known.
+const TERMS: usize = 256;
+
+/// Writes a query for a word of which only the beginning is known: for each of the words it may stand for, since the
+/// places of whole words are read one by one. `None`: that would be too many, or they cannot be told.
+fn spelled_out(connection: &Connection, word: &str) -> Outcome<Option<String>> {
+    let Some((before, begins)) = last_token(word) else { return Ok(None) };
+    let mut next = connection.prepare_cached(TERM)?;
+    let mut from = begins.clone();
+    let mut query = String::new();
+    for _ in 0..TERMS {
+        let term: Option<String> = next.query_row([&from], |row| row.get(0)).optional()?;
+        let Some(term) = term.filter(|term| term.starts_with(&begins)) else {
+            // A word that nothing is like is looked for as it was typed, and found nowhere.
+            return Ok(Some(if query.is_empty() { word.to_owned() } else { query }));
+        };
+        if !query.is_empty() {
+            query.push_str(" OR ");
+        }
+        query.push_str(&format!("\"{before}{term}\""));
+        // The text that comes next in the index's order.
+        from = term + "\0";
+    }
+    Ok(None)
+}
 
 /// The runs with a word, by jumping: some at a time, more of them where they are all looked at.
 struct Jump<'a> {
@@ -227,12 +256,16 @@ pub(crate) fn search(
 ) -> Outcome<Hits> {
     let Some((last, others)) = words.split_last() else { return Ok(Hits::default()) };
     let whole = Jump::new(last).seek(connection, i64::MAX / PARTS - 2)?.is_some();
+    let known = if whole { Some(last.clone()) } else { spelled_out(connection, last)? };
     let begins = format!("{last}*");
-    match (others, whole) {
-        ([], true) => one_word(connection, last, filter, before, limit, patience),
-        ([], false) => one_word(connection, &begins, filter, before, limit, patience),
-        (_, true) => several_words(connection, words, None, filter, before, limit, patience),
-        (_, false) => several_words(connection, others, Some(&begins), filter, before, limit, patience),
+    match (others, known) {
+        ([], Some(known)) => one_word(connection, &known, filter, before, limit, patience),
+        ([], None) => one_word(connection, &begins, filter, before, limit, patience),
+        (others, Some(known)) => {
+            let words: Vec<String> = others.iter().cloned().chain([known]).collect();
+            several_words(connection, &words, None, filter, before, limit, patience)
+        }
+        (_, None) => several_words(connection, others, Some(&begins), filter, before, limit, patience),
     }
 }
 

@@ -7,7 +7,9 @@ use serde_json::json;
 use super::runs::ends;
 use super::{Fixture, START, new_run, run};
 use crate::interactions::{EXPIRED, open_sql};
-use crate::runs::{AT_NODE, PART_OF, SEEK, UNENDED, WALK, between_sql, count_sql, list_sql, page_sql, search_sql};
+use crate::runs::{
+    AT_NODE, PART_OF, SEEK, TERM, UNENDED, WALK, between_sql, count_sql, list_sql, page_sql, search_sql,
+};
 use crate::schema::DATA;
 use crate::{LogStream, NewRun, RunFilter, RunPlace, Seeding, Store, data, registry, retention, seed_runs};
 
@@ -110,6 +112,7 @@ fn every_list_goes_along_an_index() {
     check(store, PART_OF, &[text("invoice"), number(9), number(10)]);
     check(store, SEEK, &[text("invoice"), number(9), number(4)]);
     check(store, WALK, &[text("inv*"), number(9)]);
+    check(store, TERM, &[text("inv")]);
     check(store, registry::LIST, &[]);
     check(store, registry::RELATIONS, &[text("a")]);
     check(store, registry::RUNNING, &[text("a"), number(1)]);
@@ -368,6 +371,38 @@ fn runs_of_the_same_moment_are_not_lost_between_pages() {
     }
     listed.reverse();
     assert_eq!(listed, made);
+}
+
+#[test]
+fn a_beginning_finds_every_word_that_it_may_become() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let made: Vec<_> = (0..600)
+        .map(|n| {
+            let text = format!("w{n:03} say-w{n:03} {}", if n % 2 == 0 { "even" } else { "odd" });
+            store.create_run(&new_run(super::alive(), json!({ "text": text }))).unwrap().run().clone()
+        })
+        .collect();
+    store.create_run(&new_run(super::alive(), json!({ "text": "wagon" }))).unwrap();
+    let begins = |with: &str, step: usize| -> Vec<::model::RunId> {
+        let some = (0..made.len()).rev().filter(|n| n % step == 0 && format!("w{n:03}").starts_with(with));
+        some.map(|n| made[n].clone()).collect()
+    };
+    let search = |text: &str| -> Vec<::model::RunId> {
+        let found = store.search_runs(text, &RunFilter::default(), None, 10_000).unwrap();
+        found.into_iter().map(|run| run.run_id).collect()
+    };
+    // More words begin with the first than are looked up one by one.
+    for (typed, with) in
+        [("say-w", "w"), ("W01", "w01"), ("w12", "w12"), ("say_w5", "w5"), ("w599", "w599"), ("w6", "w6")]
+    {
+        assert_eq!(search(typed), begins(with, 1), "{typed}");
+    }
+    for (typed, with) in [("even say-w", "w"), ("even w01", "w01"), ("even w599", "w599x"), ("say even W3", "w3")] {
+        assert_eq!(search(typed), begins(with, 2), "{typed}");
+    }
+    assert_eq!(search("w").len(), made.len() + 1);
+    assert_eq!((search("wag").len(), search("say-wag").len(), search("wagons").len()), (1, 0, 0));
 }
 
 #[test]

@@ -63,8 +63,6 @@ pub(crate) fn run(options: &Options) -> Outcome {
 
 /// Servers, agents, runs that wait, the history.
 fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
-    // What the launcher is measured beside.
-    product::examples(&["rmcp_hello", "empty"])?;
     let release = shell::target().join("release");
     let programs = Programs {
         launcher: shell::executable("workflow-code"),
@@ -73,6 +71,8 @@ fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
     };
     let mut figures = Vec::new();
     if options.servers || !only {
+        // What the launcher is measured beside.
+        product::examples(&["rmcp_hello", "empty"])?;
         figures.extend(servers::measure(&programs)?);
     }
     if options.agents || !only {
