@@ -180,7 +180,7 @@ impl Crew {
     pub(crate) async fn next(&mut self) -> Option<CrewNews> {
         tokio::select! {
             biased;
-            // Before its agent's end, after which nobody knows whose it was.
+            // Before its agent's answer, after which nobody knows whose it was.
             Some(kept) = self.worktrees.recv() => {
                 let asked = self.asked.get(&kept.seq).cloned().unwrap_or_default();
                 Some(CrewNews::Worktree(kept, asked))
@@ -188,9 +188,6 @@ impl Crew {
             Some(event) = self.members.recv() => {
                 let (MemberEvent::Started(member) | MemberEvent::Ended(member, _)) = &event;
                 let asked = self.asked.get(&member.seq).cloned().unwrap_or_default();
-                if matches!(event, MemberEvent::Ended(..)) {
-                    self.asked.remove(&member.seq);
-                }
                 Some(CrewNews::Member(event, asked))
             }
             Some((job, ended)) = self.wanted.recv() => {
@@ -199,6 +196,11 @@ impl Crew {
             }
             else => None,
         }
+    }
+
+    /// Forgets a call that has its answer: no child will be started for it any more.
+    pub(crate) fn forget(&mut self, seq: u64) {
+        self.asked.remove(&seq);
     }
 
     /// Gives what has happened and was not waited for.

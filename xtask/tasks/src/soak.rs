@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use workflow_code_tests::SoakOptions;
 
-use xtask::shell::{self, Outcome};
+use xtask::shell::Outcome;
 
 /// For how long, and with which chance.
 #[derive(Debug, clap::Args)]

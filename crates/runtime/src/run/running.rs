@@ -664,6 +664,7 @@ impl Running {
                 Err(error) => self.nodes.answered(call.own_node, &serde_json::json!({ "reason": error.message })),
             }
             member = self.nodes.member(call.own_node, at);
+            self.crew.forget(call.seq);
             self.unrecorded = true;
         }
         let delivered = Delivered { seq: call.seq, at, outcome };
