@@ -15,6 +15,8 @@ pub mod check;
 mod command;
 pub mod error;
 pub mod files;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod gate;
 pub mod globs;
 pub mod guided;
