@@ -16,6 +16,7 @@ pub mod desktop;
 mod env_vars;
 mod failure;
 mod guided;
+mod http_token;
 mod installation;
 mod logging;
 mod moved;

@@ -1,6 +1,7 @@
 //! The headless server: descriptors, signals, and what is left to do when the client is gone.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::failure::{Exit, Failure, with_causes};
 use crate::guided::server::GuidedServer;
 use crate::open::{Opened, Registered};
 use crate::workflow_server::{ServerSettings, WorkflowServer, nothing_to_serve};
-use crate::{logging, retention};
+use crate::{http_token, logging, retention};
 
 /// How often we look whether our parent is still there: a client that is killed may leave our input open in another
 /// process of its own.
@@ -34,13 +35,12 @@ fn set_up(options: &ServeOptions) -> Option<(ProtocolStreams, Runtime)> {
         .inspect_err(|error| tracing::error!(%error, "the standard streams cannot be used"))
         .ok()?;
     process::orphans::inherit();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .thread_keep_alive(IDLE_THREADS)
-        .build()
-        .inspect_err(|error| tracing::error!(%error, "the server cannot be started"))
-        .ok()?;
+    let runtime = runtime().inspect_err(|error| tracing::error!(%error, "the server cannot be started")).ok()?;
     Some((streams, runtime))
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().thread_keep_alive(IDLE_THREADS).build()
 }
 
 /// The exit code of a server that has ended, or could not begin.
@@ -61,6 +61,47 @@ pub(crate) fn family<F: mcp::Family>(options: &ServeOptions, open: impl FnOnce()
     // A read of standard input cannot be cancelled, so nobody waits for its thread.
     runtime.shutdown_background();
     code
+}
+
+/// Where and how a server is reached over HTTP.
+pub(crate) struct HttpPlace<'a> {
+    pub(crate) transport: mcp::http::Transport,
+    pub(crate) port: u16,
+    pub(crate) token_file: Option<&'a Path>,
+}
+
+/// Serves a family over HTTP, on this machine only, until a signal ends it. Returns the exit code.
+pub(crate) fn family_over_http<F: mcp::Family>(
+    options: &ServeOptions,
+    place: &HttpPlace<'_>,
+    open: impl FnOnce() -> F,
+) -> Result<u8, Failure> {
+    logging::start(options.log_format.unwrap_or_default());
+    let (token, file) = http_token::get(place.token_file)?;
+    process::orphans::inherit();
+    let failed = |error| Failure::environment(format!("the server cannot be started: {error}"));
+    let runtime = runtime().map_err(failed)?;
+    runtime.block_on(async {
+        let listener = mcp::http::listen(place.port).await.map_err(|error| {
+            Failure::environment(format!("port {} cannot be opened: {error}", place.port))
+                .hinted("`--port N` names another one, `--port 0` takes one that is free")
+        })?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let gone = CancellationToken::new();
+        // Not with a parent: whoever starts it may leave it running.
+        end_on_signals(&gone, &[SignalKind::terminate(), SignalKind::interrupt()]);
+        tokio::spawn(rest_at_times());
+        let server = Arc::new(open());
+        tracing::info!(
+            "serves http://127.0.0.1:{port}{}, process {}; clients send `Authorization: Bearer` with the text of `{}`",
+            place.transport.path(),
+            std::process::id(),
+            file.display(),
+        );
+        mcp::http::serve(server, listener, place.transport, token, gone).await.map_err(failed)
+    })?;
+    runtime.shutdown_background();
+    Ok(0)
 }
 
 async fn serve_family<F: mcp::Family>(family: Arc<F>, streams: ProtocolStreams) -> u8 {
@@ -177,18 +218,7 @@ async fn find_structure(
 
 /// Raises `gone` on the signals by which clients end servers, and when our parent is gone.
 fn end_with_the_client(gone: &CancellationToken) {
-    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
-        let gone = gone.clone();
-        match signal(kind) {
-            Ok(mut signals) => {
-                tokio::spawn(async move {
-                    signals.recv().await;
-                    gone.cancel();
-                });
-            }
-            Err(error) => tracing::warn!(%error, "a signal cannot be watched"),
-        }
-    }
+    end_on_signals(gone, &[SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()]);
     let parent = rustix::process::getppid();
     let gone = gone.clone();
     tokio::spawn(async move {
@@ -204,4 +234,28 @@ fn end_with_the_client(gone: &CancellationToken) {
             }
         }
     });
+}
+
+/// Gives memory back while there is nothing to do, for servers that do not watch a parent.
+async fn rest_at_times() {
+    let mut rest = process::memory::Rest::default();
+    loop {
+        tokio::time::sleep(PARENT_WATCH).await;
+        rest.look();
+    }
+}
+
+fn end_on_signals(gone: &CancellationToken, kinds: &[SignalKind]) {
+    for kind in kinds {
+        let gone = gone.clone();
+        match signal(*kind) {
+            Ok(mut signals) => {
+                tokio::spawn(async move {
+                    signals.recv().await;
+                    gone.cancel();
+                });
+            }
+            Err(error) => tracing::warn!(%error, "a signal cannot be watched"),
+        }
+    }
 }

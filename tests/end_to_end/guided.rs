@@ -265,3 +265,29 @@ fn a_workflow_of_a_registered_project_is_one_run_in_the_history() {
     assert!(text.contains("cancelled"), "{text}");
     home.assert_nothing_left();
 }
+
+#[test]
+fn setup_registers_the_server_and_its_hooks_for_claude_code_once() {
+    let home = environment();
+    let setup = || {
+        let done = home.run(&["guided", "setup"]).expect("it runs");
+        assert_eq!(done.code, 0, "{done:?}");
+        let read = |file: &str| -> Value {
+            let text = std::fs::read_to_string(home.home().join(file)).expect("written");
+            serde_json::from_str(&text).expect("JSON")
+        };
+        (read(".claude.json"), read(".claude/settings.json"), done.stderr)
+    };
+    let (servers, settings, _) = setup();
+    let server = &servers["mcpServers"]["deepwork"];
+    assert_eq!(server["args"], json!(["guided", "serve", "--platform", "claude"]));
+    assert_eq!(server["command"], json!(executable().canonicalize().expect("there")));
+    assert_eq!(settings["permissions"]["allow"], json!(["mcp__deepwork"]));
+    // What Claude Code would give to a shell.
+    let command = settings["hooks"]["PostToolUse"][0]["hooks"][0]["command"].as_str().expect("a command");
+    let asked = home.run_program("sh", &["-c", command], b"{}").expect("it runs");
+    assert_eq!((asked.code, asked.stdout.trim()), (0, "{}"), "{asked:?}");
+    let (again, same, said) = setup();
+    assert_eq!((again, same), (servers, settings));
+    assert_eq!(said.matches("has it already").count(), 2, "{said}");
+}

@@ -8,6 +8,7 @@ mod desktop;
 mod dev_client;
 pub mod dev_server;
 mod environment;
+mod http_client;
 pub mod script_cases;
 mod soak;
 #[expect(clippy::panic, clippy::unwrap_used, reason = "all of it is assertions")]
@@ -18,5 +19,6 @@ pub use client::{Answer, Client, ClientOptions, Opening};
 pub use desktop::{Desktop, Part, desktop_executable};
 pub use dev_client::{DevServer, Events};
 pub use environment::{Environment, Finished, executable};
+pub use http_client::{HttpServer, Response, Stream};
 pub use soak::{SoakOptions, SoakOutcome, soak};
 pub use webdriver::{Element, Session, wait_until};

@@ -19,7 +19,7 @@ enum Task {
     /// Build, register the sample project, make one real call and show what was recorded
     #[command(disable_help_flag = true)]
     Run(Arguments),
-    /// Kill processes at random moments and feed readers nonsense, and look whether anything was lost
+    /// Kill processes at random moments, and look whether anything was lost or done twice; or `--fuzz`
     #[command(disable_help_flag = true)]
     Soak(Arguments),
     /// Format, lints and every test; what CI runs

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::files::{self, FileError};
 use crate::job::{self, JOB_FILE, Job};
+use crate::outline::Outline;
 
 /// A built-in job.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub struct BuiltIn {
     pub text: &'static str,
     /// What it holds.
     pub job: Arc<Job>,
+    /// What lists tell of it.
+    pub outline: Arc<Outline>,
 }
 
 /// The JSON Schema of job files, for editors.
@@ -26,7 +29,7 @@ static JOBS: LazyLock<Vec<BuiltIn>> = LazyLock::new(|| {
     TEXTS
         .iter()
         .filter_map(|(name, text)| match job::parse(text, Path::new(name)) {
-            Ok(job) => Some(BuiltIn { name, text, job: Arc::new(job) }),
+            Ok(job) => Some(BuiltIn { name, text, outline: Arc::new((&job).into()), job: Arc::new(job) }),
             Err(error) => {
                 // A test reads each of them; a build that passed it never comes here.
                 tracing::error!(%error, "a built-in job cannot be read");

@@ -1,16 +1,22 @@
 //! Finds jobs: the project's, the built-in ones, and those of further folders, in this order.
 //!
-//! A file is read again only when its size, time or identity changed, so that a list of a hundred jobs costs a hundred
-//! looks at a file's facts. Session jobs lie with their session and are found through [`Catalog::load`].
+//! A file is read again only when its size, times or identity changed, so that a list of a hundred jobs costs a hundred
+//! looks at a file's facts, also at a start ([`Catalog::recall`]). Lists need outlines only, and only those are kept of
+//! jobs that nobody runs. Session jobs lie with their session and are found through [`Catalog::load`].
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::TimestampMs;
 
 use crate::builtin;
+use crate::files::FileError;
 use crate::job::{self, JOB_FILE, Job, LoadError};
 use crate::names;
+use crate::outline::{self, Outline, Remembered, Stamp, stamp};
 
 /// Entries of a folder that are looked at.
 const MOST_FOLDERS: usize = 10_000;
@@ -30,6 +36,19 @@ pub struct Found {
     pub path: PathBuf,
     /// What it holds.
     pub job: Arc<Job>,
+    /// Whether it is one of ours.
+    pub built_in: bool,
+}
+
+/// A job in a list.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// The folder's name, by which it is started.
+    pub folder: String,
+    /// Its absolute folder.
+    pub path: PathBuf,
+    /// What lists tell of it.
+    pub outline: Arc<Outline>,
     /// Whether it is one of ours.
     pub built_in: bool,
 }
@@ -68,16 +87,9 @@ impl Broken {
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
     /// Usable jobs, in the order of discovery.
-    pub jobs: Vec<Found>,
+    pub jobs: Vec<Listed>,
     /// The others.
     pub broken: Vec<Broken>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
-    bytes: u64,
-    modified: Option<std::time::SystemTime>,
-    identity: (u64, u64),
 }
 
 type Reading = Result<Arc<Job>, Arc<LoadError>>;
@@ -85,7 +97,16 @@ type Reading = Result<Arc<Job>, Arc<LoadError>>;
 /// Reads jobs, and keeps what it read.
 #[derive(Debug, Default)]
 pub struct Catalog {
+    /// Jobs that were asked for, whole.
     kept: Mutex<HashMap<PathBuf, (Stamp, Reading)>>,
+    /// Jobs that were listed.
+    outlines: Mutex<Remembered>,
+    /// Whether any of them is not in the file for the next server.
+    has_news: AtomicBool,
+    /// Jobs that were listed and cannot be used.
+    broken: Mutex<HashMap<PathBuf, (Stamp, Arc<LoadError>)>>,
+    /// Files of an earlier server that were looked at.
+    recalled: Mutex<HashSet<PathBuf>>,
     told: Mutex<Option<Told>>,
 }
 
@@ -94,20 +115,11 @@ pub struct Catalog {
 struct Told {
     path: PathBuf,
     stamp: Option<Stamp>,
-    jobs: Vec<Arc<Job>>,
+    jobs: Vec<Arc<Outline>>,
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
-    let facts = fs::metadata(path).ok()?;
-    #[cfg(unix)]
-    let identity = {
-        use std::os::unix::fs::MetadataExt;
-        // The change time moves also when a file is replaced by one of the same size and time.
-        (facts.ino(), facts.ctime_nsec().unsigned_abs() ^ facts.ctime().unsigned_abs().rotate_left(32))
-    };
-    #[cfg(not(unix))]
-    let identity = (0, 0);
-    Some(Stamp { bytes: facts.len(), modified: facts.modified().ok(), identity })
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Catalog {
@@ -138,6 +150,67 @@ impl Catalog {
         reading
     }
 
+    /// Takes over what an earlier server kept in this file, at the first time that it is named.
+    pub fn recall(&self, path: &Path) {
+        if locked(&self.recalled).insert(path.to_owned()) {
+            let found = outline::recall(path);
+            locked(&self.outlines).extend(found);
+        }
+    }
+
+    /// Keeps what lists tell for the next server, when that is not in the file already.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn keep(&self, path: &Path, now: TimestampMs) -> Result<(), FileError> {
+        if !self.has_news.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let all = locked(&self.outlines).clone();
+        outline::keep(path, &all, now)
+    }
+
+    /// Tells what lists tell of the job in a folder.
+    fn outline(&self, folder: &Path) -> Result<Arc<Outline>, Arc<LoadError>> {
+        let now = stamp(&folder.join(JOB_FILE));
+        if let Some(now) = &now {
+            if let Some((then, outline)) = locked(&self.outlines).get(folder)
+                && then == now
+            {
+                return Ok(Arc::clone(outline));
+            }
+            if let Some((then, error)) = locked(&self.broken).get(folder)
+                && then == now
+            {
+                return Err(Arc::clone(error));
+            }
+        }
+        let reading = job::load(folder);
+        let Some(now) = now else { return reading.map(|job| Arc::new(Outline::from(&job))).map_err(Arc::new) };
+        match reading {
+            Ok(job) => {
+                let outline = Arc::new(Outline::from(&job));
+                let mut outlines = locked(&self.outlines);
+                if outlines.len() >= MOST_KEPT {
+                    outlines.clear();
+                }
+                outlines.insert(folder.to_owned(), (now, Arc::clone(&outline)));
+                self.has_news.store(true, Ordering::Release);
+                Ok(outline)
+            }
+            Err(error) => {
+                let error = Arc::new(error);
+                let mut broken = locked(&self.broken);
+                if broken.len() >= MOST_KEPT {
+                    broken.clear();
+                }
+                broken.insert(folder.to_owned(), (now, Arc::clone(&error)));
+                Err(error)
+            }
+        }
+    }
+
     /// Lists every job. `built_in` is where built-in ones would lie.
     #[must_use]
     pub fn list(&self, project: &Path, built_in: &Path, further: &[PathBuf]) -> Listing {
@@ -146,10 +219,10 @@ impl Catalog {
         self.list_folder(project, &mut taken, &mut listing);
         for one in builtin::jobs() {
             if taken.insert(one.name.to_owned()) {
-                listing.jobs.push(Found {
+                listing.jobs.push(Listed {
                     folder: one.name.to_owned(),
                     path: built_in.join(one.name),
-                    job: Arc::clone(&one.job),
+                    outline: Arc::clone(&one.outline),
                     built_in: true,
                 });
             }
@@ -167,12 +240,12 @@ impl Catalog {
             .filter(|(path, name)| !taken.contains(name) && path.join(JOB_FILE).exists())
             .map(|(path, name)| (name, path))
             .collect();
-        let readings = self.load_all(&wanted);
+        let readings = self.outline_all(&wanted);
         for ((name, path), reading) in wanted.into_iter().zip(readings) {
             match reading {
-                Ok(job) => {
+                Ok(outline) => {
                     taken.insert(name.clone());
-                    listing.jobs.push(Found { folder: name, path, job, built_in: false });
+                    listing.jobs.push(Listed { folder: name, path, outline, built_in: false });
                 }
                 Err(error) => listing.broken.push(Broken { folder: name, path, error }),
             }
@@ -185,21 +258,21 @@ impl Catalog {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(told) = told.as_ref().filter(|told| told.path == path) else { return true };
         let same_jobs = told.jobs.len() == listing.jobs.len()
-            && told.jobs.iter().zip(&listing.jobs).all(|(old, new)| Arc::ptr_eq(old, &new.job));
+            && told.jobs.iter().zip(&listing.jobs).all(|(old, new)| Arc::ptr_eq(old, &new.outline));
         !same_jobs || told.stamp.is_none() || told.stamp != stamp(path)
     }
 
     /// Notes that a file lists these jobs now.
     pub fn told(&self, path: &Path, listing: &Listing) {
-        let jobs = listing.jobs.iter().map(|found| Arc::clone(&found.job)).collect();
+        let jobs = listing.jobs.iter().map(|listed| Arc::clone(&listed.outline)).collect();
         let told = Told { path: path.to_owned(), stamp: stamp(path), jobs };
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
     }
 
-    /// Reads many jobs. The first look at a project is what a client waits for, so it is shared among threads.
-    fn load_all(&self, wanted: &[(String, PathBuf)]) -> Vec<Reading> {
-        let load = |part: &[(String, PathBuf)]| part.iter().map(|(_, path)| self.load(path)).collect::<Vec<_>>();
-        let nothing_kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+    /// Tells of many jobs. The first look at a project is what a client waits for, so it is shared among threads.
+    fn outline_all(&self, wanted: &[(String, PathBuf)]) -> Vec<Result<Arc<Outline>, Arc<LoadError>>> {
+        let load = |part: &[(String, PathBuf)]| part.iter().map(|(_, path)| self.outline(path)).collect::<Vec<_>>();
+        let nothing_kept = locked(&self.outlines).is_empty();
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         if !nothing_kept || wanted.len() < 2 * MOST_THREADS || threads < 2 {
             return load(wanted);
@@ -257,7 +330,16 @@ impl Catalog {
         if let Some(broken) = broken {
             return Err(broken);
         }
-        Ok(self.list(project, built_in, further).jobs.into_iter().find(|found| found.job.name == name))
+        let listed = self.list(project, built_in, further).jobs.into_iter().find(|listed| listed.outline.name == name);
+        let Some(Listed { folder, path, built_in, .. }) = listed else { return Ok(None) };
+        if built_in {
+            // By its inside name, which is that of its folder: it was looked for above.
+            return Ok(None);
+        }
+        match self.load(&path) {
+            Ok(job) => Ok(Some(Found { folder, path, job, built_in })),
+            Err(error) => Err(Broken { folder, path, error }),
+        }
     }
 }
 
@@ -416,5 +498,35 @@ mod tests {
         ground.put("jobs/solo", &GOOD.replace("Think.", "Draw!."));
         let changed = ground.find("solo", "").expect("usable").expect("there").job;
         assert!(!Arc::ptr_eq(&first, &changed));
+    }
+
+    #[test]
+    fn a_list_is_remembered_from_one_server_to_the_next_and_changes_are_still_seen() {
+        let ground = Ground::new();
+        ground.put("jobs/solo", GOOD);
+        ground.put("jobs/bad", "name: [");
+        let kept = ground.root.join("kept.json");
+        let first = ground.list("");
+        // A minute later, so that the files have been left alone.
+        let later = model::Clock::now(&model::SystemClock) + 60_000;
+        ground.catalog.keep(&kept, later).expect("written");
+        let next = Ground { catalog: Catalog::default(), ..ground };
+        next.catalog.recall(&kept);
+        assert_eq!(locked(&next.catalog.outlines).len(), 1);
+        let again = next.list("");
+        assert_eq!((own(&again), again.broken.len()), (own(&first), 1));
+        assert!(locked(&next.catalog.kept).is_empty(), "nothing was read whole");
+        next.put("jobs/solo", &GOOD.replace("summary: s\nstep", "summary: t\nstep"));
+        next.put("jobs/bad", GOOD);
+        let changed = next.list("");
+        assert!(changed.broken.is_empty());
+        let summaries = |listing: &Listing| -> Vec<String> {
+            let own = listing.jobs.iter().filter(|listed| !listed.built_in);
+            own.map(|listed| format!("{} {}", listed.folder, listed.outline.summary)).collect()
+        };
+        assert_eq!(summaries(&changed), ["bad s", "solo t"]);
+        // What is started is the file, whatever is remembered.
+        let found = next.find("solo", "").expect("usable").expect("there");
+        assert_eq!(found.job.summary, "t");
     }
 }

@@ -3,8 +3,10 @@
 //! Not here: which keys there are (`job`, `rules`, `schemas`).
 
 use std::fmt;
+use std::rc::Rc;
 
-use crate::yaml::{Key, Node};
+use crate::yaml::{Content, Key, Node};
+use crate::yaml_scalar::Scalar;
 
 /// Violations that are listed; a file with more has one cause.
 const MOST_LISTED: usize = 20;
@@ -48,23 +50,49 @@ pub struct Check {
 pub struct Place<'a> {
     /// The value.
     pub node: &'a Node,
-    path: String,
+    /// The way to it, put into words only when there is something to say.
+    way: Option<Rc<Step<'a>>>,
+}
+
+/// The last step of a way, and those before it.
+#[derive(Debug)]
+struct Step<'a> {
+    before: Option<Rc<Step<'a>>>,
+    part: Part<'a>,
+}
+
+#[derive(Debug)]
+enum Part<'a> {
+    Key(&'a str),
+    Item(usize),
 }
 
 impl<'a> Place<'a> {
     /// Stands at the top of a document.
     #[must_use]
     pub fn root(node: &'a Node) -> Self {
-        Self { node, path: String::new() }
+        Self { node, way: None }
     }
 
-    fn inner(&self, node: &'a Node, step: &str) -> Self {
-        let path = if self.path.is_empty() { step.to_owned() } else { format!("{} -> {step}", self.path) };
-        Self { node, path }
+    fn inner(&self, node: &'a Node, part: Part<'a>) -> Self {
+        Self { node, way: Some(Rc::new(Step { before: self.way.clone(), part })) }
     }
 
     fn shown(&self) -> String {
-        if self.path.is_empty() { "root".into() } else { self.path.clone() }
+        let mut parts = Vec::new();
+        let mut step = self.way.as_deref();
+        while let Some(Step { before, part }) = step {
+            parts.push(match part {
+                Part::Key(key) => (*key).to_owned(),
+                Part::Item(index) => index.to_string(),
+            });
+            step = before.as_deref();
+        }
+        if parts.is_empty() {
+            return "root".into();
+        }
+        parts.reverse();
+        parts.join(" -> ")
     }
 }
 
@@ -105,7 +133,7 @@ impl Check {
                 |(_, hint)| (*hint).to_owned(),
             );
             self.violations.push(Violation {
-                path: at.inner(node, &key.text).path,
+                path: at.inner(node, Part::Key(&key.text)).shown(),
                 line: key.line,
                 message: format!("the key `{}` is not known; {hint}", key.text),
             });
@@ -132,12 +160,12 @@ impl Check {
     pub fn entries<'a>(&mut self, at: &Place<'a>, fits: fn(&str) -> bool, rule: &str) -> Vec<(&'a Key, Place<'a>)> {
         let mut found = Vec::new();
         for (key, node) in self.mapping(at).unwrap_or_default() {
-            let place = at.inner(node, &key.text);
+            let place = at.inner(node, Part::Key(&key.text));
             if key.is_string && fits(&key.text) {
                 found.push((key, place));
             } else {
                 self.violations.push(Violation {
-                    path: place.path,
+                    path: place.shown(),
                     line: key.line,
                     message: format!("`{}` is no valid name: {rule}", key.text),
                 });
@@ -149,7 +177,7 @@ impl Check {
     /// Reads a list.
     pub fn items<'a>(&mut self, at: &Place<'a>) -> Vec<Place<'a>> {
         match at.node.as_sequence() {
-            Some(items) => items.iter().enumerate().map(|(index, item)| at.inner(item, &index.to_string())).collect(),
+            Some(items) => items.iter().enumerate().map(|(index, item)| at.inner(item, Part::Item(index))).collect(),
             None => {
                 self.fault(at, format!("expected a list, found {}", at.node.type_name()));
                 Vec::new()
@@ -200,9 +228,9 @@ impl Check {
 
     /// Reads a truth value.
     pub fn truth(&mut self, at: &Place<'_>) -> Option<bool> {
-        match at.node.to_json() {
-            serde_json::Value::Bool(value) => Some(value),
-            _ => {
+        match at.node.content {
+            Content::Scalar(Scalar::Bool(value)) => Some(value),
+            Content::Scalar(_) | Content::Sequence(_) | Content::Mapping(_) => {
                 self.fault(at, format!("expected true or false, found {}", at.node.type_name()));
                 None
             }
@@ -215,7 +243,7 @@ impl<'a> Fields<'a> {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Place<'a>> {
         let (key, node) = self.entries.iter().find(|(entry, _)| entry.text == key)?;
-        Some(self.at.inner(node, &key.text))
+        Some(self.at.inner(node, Part::Key(&key.text)))
     }
 }
 

@@ -16,12 +16,12 @@ use crate::answers::{
     StepStatus, WentTo, WorkflowInfo, WorkflowList,
 };
 use crate::builtin;
-use crate::catalog::{Catalog, Found, Listing, folder_list};
+use crate::catalog::{Catalog, Found, Listed, Listing, folder_list};
 use crate::error::GuidedError;
 use crate::files;
 use crate::gate::{self, Verdict};
 use crate::instructions::Writer;
-use crate::job::{Job, Workflow};
+use crate::job::Workflow;
 use crate::paths::Places;
 use crate::session::Session;
 use crate::state::{Beginning, Given, Run, RunStatus, Stack, Values};
@@ -181,6 +181,7 @@ impl<'a> Project<'a> {
     /// Looks at every job.
     #[must_use]
     pub fn listing(&self) -> Listing {
+        self.catalog().recall(&self.places.outlines());
         self.catalog().list(&self.places.jobs(), &self.places.built_in(), &self.further_jobs())
     }
 
@@ -227,10 +228,13 @@ impl<'a> Project<'a> {
         Startup { instructions: instructions(&listing), issue: issue(&listing) }
     }
 
-    /// Writes the list of jobs for other programs. Apart from [`Project::start_up`], since no client waits for it.
+    /// Writes the list of jobs for other programs and for the next start. Apart from [`Project::start_up`], since no client waits for it.
     pub fn tell_jobs(&self) {
         let listing = self.listing();
         self.tolerate(status::write_manifest(&self.places, self.catalog(), &listing));
+        let now = self.guided.settings.clock.now();
+        let folder = files::make_own_folder(&self.places.temporary(), self.root());
+        self.tolerate(folder.and_then(|()| self.catalog().keep(&self.places.outlines(), now)));
     }
 
     /// What other programs read may fail to be written without failing a call.
@@ -600,8 +604,8 @@ fn all_outputs(workflow: &Workflow, run: &Run) -> IndexMap<String, Given> {
     all
 }
 
-fn job_info(found: &Found) -> JobInfo {
-    let job: &Job = &found.job;
+fn job_info(listed: &Listed) -> JobInfo {
+    let job = &listed.outline;
     JobInfo {
         name: job.name.clone(),
         summary: job.summary.clone(),
@@ -682,9 +686,9 @@ fn instructions(listing: &Listing) -> String {
     let jobs: Vec<String> = listing
         .jobs
         .iter()
-        .map(|found| {
-            let workflows: Vec<&str> = found.job.workflows.keys().map(String::as_str).collect();
-            format!("- {} [{}]: {}", found.job.name, workflows.join(", "), found.job.summary)
+        .map(|Listed { outline, .. }| {
+            let workflows: Vec<&str> = outline.workflows.keys().map(String::as_str).collect();
+            format!("- {} [{}]: {}", outline.name, workflows.join(", "), outline.summary)
         })
         .collect();
     let text = format!("Jobs here:\n{}", jobs.join("\n"));

@@ -23,7 +23,13 @@ const COMMAND_TIME: Duration = Duration::from_secs(30);
 const COMMAND_BYTES: usize = 32 * 1024;
 
 /// The hooks there are.
-pub const NAMES: [&str; 2] = ["deepschema_write", "post_commit_reminder"];
+pub const NAMES: [&str; 2] = [WRITE, COMMIT];
+
+/// The hook for after a file was written.
+pub const WRITE: &str = "deepschema_write";
+
+/// The hook for after a shell command, which may have been a commit.
+pub const COMMIT: &str = "post_commit_reminder";
 
 /// An agent program's names for events and tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +82,7 @@ pub fn answer(guided: &Guided, name: &str, platform: Platform, input: &[u8], fol
     let event = text("hook_event_name");
     let root = Some(text("cwd")).filter(|cwd| !cwd.is_empty()).map_or_else(|| folder.to_owned(), PathBuf::from);
     let note = match name {
-        "deepschema_write" => {
+        WRITE => {
             if platform.is_after_tool(event) && platform.writes(text("tool_name")) {
                 let file = input.pointer("/tool_input/file_path").and_then(Value::as_str);
                 guided.project(&root).ok().zip(file).and_then(|(project, file)| after_write(&project, file))
@@ -84,7 +90,7 @@ pub fn answer(guided: &Guided, name: &str, platform: Platform, input: &[u8], fol
                 None
             }
         }
-        "post_commit_reminder" => {
+        COMMIT => {
             let command = input.pointer("/tool_input/command").and_then(Value::as_str).unwrap_or_default();
             if platform.is_after_tool(event) && platform.is_shell(text("tool_name")) && command.contains("git commit") {
                 guided.project(&root).ok().map(|project| after_commit(&project))

@@ -1,6 +1,6 @@
 //! Guided workflows: an agent is led through a job step by step, and what it hands in is checked.
 //!
-//! Here: [`job`] definitions in [`yaml`] and where they are found ([`catalog`]); the [`state`] of a [`session`] on disk;
+//! Here: [`job`] definitions in [`yaml`] and where they are found ([`catalog`], [`outline`]); the [`state`] of a [`session`] on disk;
 //! [`guided`], what can be asked; [`gate`], what a step has to pass; [`rules`], [`schemas`], [`tasks`] and
 //! [`instructions`], which reviews are due and what a reviewer reads; [`changes`], what version control says;
 //! [`hooks`], what agent programs ask before and after their own tools; [`status`], files for other programs.
@@ -15,6 +15,8 @@ pub mod check;
 mod command;
 pub mod error;
 pub mod files;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod gate;
 pub mod globs;
 pub mod guided;
@@ -23,6 +25,7 @@ pub mod instructions;
 pub mod job;
 pub mod json_check;
 pub mod names;
+pub mod outline;
 mod outputs;
 pub mod paths;
 pub mod review_block;

@@ -82,6 +82,12 @@ impl Places {
         self.temporary().join("status").join("v1")
     }
 
+    /// What lists of jobs told, for the next start of a server.
+    #[must_use]
+    pub fn outlines(&self) -> PathBuf {
+        self.temporary().join("outlines.json")
+    }
+
     /// Where built-in jobs are laid out when one of them runs.
     #[must_use]
     pub fn built_in(&self) -> PathBuf {

@@ -234,7 +234,7 @@ impl Project<'_> {
 }
 
 /// A review id becomes a file's name.
-fn check_review_id(id: &str) -> Result<(), String> {
+pub(crate) fn check_review_id(id: &str) -> Result<(), String> {
     if id.trim().is_empty() {
         return Err("review_id must not be empty".into());
     }

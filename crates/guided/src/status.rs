@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, Listing};
 use crate::files::{self, FileError};
-use crate::job::{Job, Workflow};
+use crate::job::Job;
 use crate::names::display;
+use crate::outline::{Outline, WorkflowOutline};
 use crate::paths::Places;
 use crate::session::Session;
 use crate::state::Run;
@@ -26,12 +27,12 @@ pub fn write_manifest(places: &Places, catalog: &Catalog, listing: &Listing) -> 
     if !catalog.is_news(&path, listing) {
         return Ok(());
     }
-    let mut jobs: Vec<&Arc<Job>> = listing.jobs.iter().map(|found| &found.job).collect();
+    let mut jobs: Vec<&Arc<Outline>> = listing.jobs.iter().map(|listed| &listed.outline).collect();
     jobs.sort_by(|one, other| one.name.cmp(&other.name));
     let jobs: Vec<Value> = jobs
         .into_iter()
         .map(|job| {
-            let mut workflows: Vec<(&String, &Workflow)> = job.workflows.iter().collect();
+            let mut workflows: Vec<(&String, &WorkflowOutline)> = job.workflows.iter().collect();
             workflows.sort_by(|one, other| one.0.cmp(other.0));
             let workflows: Vec<Value> =
                 workflows.into_iter().map(|(name, workflow)| workflow_status(name, Some(workflow))).collect();
@@ -49,17 +50,14 @@ pub fn write_manifest(places: &Places, catalog: &Catalog, listing: &Listing) -> 
     Ok(())
 }
 
-fn workflow_status(name: &str, workflow: Option<&Workflow>) -> Value {
+fn workflow_status(name: &str, workflow: Option<&WorkflowOutline>) -> Value {
     let mut status = Map::new();
     status.insert("name".into(), json!(name));
     status.insert("display_name".into(), json!(display(name)));
     if let Some(workflow) = workflow {
         status.insert("summary".into(), json!(workflow.summary));
-        let steps: Vec<Value> = workflow
-            .steps
-            .iter()
-            .map(|step| json!({ "name": step.name, "display_name": display(&step.name) }))
-            .collect();
+        let steps: Vec<Value> =
+            workflow.steps.iter().map(|step| json!({ "name": step, "display_name": display(step) })).collect();
         status.insert("steps".into(), Value::Array(steps));
     }
     Value::Object(status)
@@ -95,7 +93,7 @@ pub fn write_session(
 
 fn run_status(run: &Run, agent: Option<&str>, job_of: &impl Fn(&Run) -> Option<Arc<Job>>) -> Value {
     let job = job_of(run);
-    let workflow = job.as_ref().and_then(|job| job.workflows.get(&run.workflow_name));
+    let workflow = job.as_ref().and_then(|job| job.workflows.get(&run.workflow_name)).map(WorkflowOutline::from);
     let steps: Vec<Value> = run
         .step_history
         .iter()
@@ -108,7 +106,7 @@ fn run_status(run: &Run, agent: Option<&str>, job_of: &impl Fn(&Run) -> Option<A
         .collect();
     json!({
         "workflow_instance_id": run.workflow_instance_id, "job_name": run.job_name, "status": run.status,
-        "workflow": workflow_status(&run.workflow_name, workflow), "agent_id": agent, "steps": steps,
+        "workflow": workflow_status(&run.workflow_name, workflow.as_ref()), "agent_id": agent, "steps": steps,
     })
 }
 

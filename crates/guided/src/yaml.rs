@@ -132,23 +132,36 @@ enum PendingKey {
     Merge,
 }
 
+/// Keys up to which a mapping is searched from its beginning. Nearly all are shorter than that.
+const SEARCHED: usize = 24;
+
 #[derive(Default)]
 struct Entries {
     list: Vec<(Key, Node)>,
+    /// Where each key is, of mappings that are too long to be searched.
     places: HashMap<(String, bool), usize>,
     merged: Vec<(Key, Node)>,
 }
 
 impl Entries {
+    fn place(&mut self, key: &Key) -> Option<usize> {
+        if self.list.len() <= SEARCHED {
+            return self.list.iter().position(|(known, _)| known.text == key.text && known.is_string == key.is_string);
+        }
+        if self.places.is_empty() {
+            let known = self.list.iter().enumerate();
+            self.places = known.map(|(place, (key, _))| ((key.text.clone(), key.is_string), place)).collect();
+        }
+        self.places.get(&(key.text.clone(), key.is_string)).copied()
+    }
+
     fn insert(&mut self, key: Key, value: Node) {
-        match self.places.get(&(key.text.clone(), key.is_string)) {
-            Some(place) => {
-                if let Some(entry) = self.list.get_mut(*place) {
-                    entry.1 = value;
-                }
-            }
+        match self.place(&key).and_then(|place| self.list.get_mut(place)) {
+            Some(entry) => entry.1 = value,
             None => {
-                self.places.insert((key.text.clone(), key.is_string), self.list.len());
+                if !self.places.is_empty() {
+                    self.places.insert((key.text.clone(), key.is_string), self.list.len());
+                }
                 self.list.push((key, value));
             }
         }
@@ -396,6 +409,11 @@ mod tests {
     #[test]
     fn of_two_equal_keys_the_later_value_stands_at_the_first_place() {
         assert_eq!(read("a: 1\nb: 2\na: 3").to_string(), r#"{"a":3,"b":2}"#);
+        // The same in a mapping that is too long to be searched.
+        let many: String = (0..SEARCHED * 3).map(|n| format!("k{n}: 1\n")).collect();
+        let read = read(&format!("{many}k0: 2\nk{SEARCHED}: 3\nk40: 4\n"));
+        assert_eq!(read.as_object().map(serde_json::Map::len), Some(SEARCHED * 3));
+        assert_eq!((&read["k0"], &read[format!("k{SEARCHED}")], &read["k40"]), (&json!(2), &json!(3), &json!(4)));
     }
 
     #[test]

@@ -110,15 +110,7 @@ impl Guard {
     fn check_opening(&mut self, message: &Message) -> Result<(), BadLine> {
         let method = message.method();
         let modern = message.meta(META_VERSION).is_some();
-        let newest =
-            message.meta(META_VERSION).is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str());
-        if newest && is_removed_method(method) {
-            return Err(BadLine {
-                id: message.id(),
-                code: METHOD_NOT_FOUND,
-                message: format!("there is no method `{method}` in the revision that this request names"),
-            });
-        }
+        check_revision(message)?;
         if !self.opened && !modern && !matches!(method, "initialize" | "ping" | "server/discover") {
             return Err(BadLine {
                 id: message.id(),
@@ -212,6 +204,20 @@ pub(crate) fn is_known_method(method: &str) -> bool {
             | "resources/read"
             | "logging/setLevel"
     )
+}
+
+/// Refuses a method that the revision which the request names does not have any more.
+pub(crate) fn check_revision(message: &Message) -> Result<(), BadLine> {
+    let method = message.method();
+    let newest = message.meta(META_VERSION).is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str());
+    if newest && is_removed_method(method) {
+        return Err(BadLine {
+            id: message.id(),
+            code: METHOD_NOT_FOUND,
+            message: format!("there is no method `{method}` in the revision that this request names"),
+        });
+    }
+    Ok(())
 }
 
 /// Tells whether a method went with the revision 2026-07-28 (its changelog, "Removed").

@@ -3,7 +3,7 @@
 //! Here: [`lines`], the protocol's two descriptors as bounded lines; [`guard`], which answers what the protocol
 //! library drops, misreads or exits on; [`family`], what a family of tools has to say; [`server`], which maps the
 //! protocol of both eras to it; [`ordered`], a server without a runtime that
-//! answers line by line; [`progress`], how often a client hears of a call; [`refusal`], a server that can only
+//! answers line by line; [`http`], the same servers for clients that do not start them; [`progress`], how often a client hears of a call; [`refusal`], a server that can only
 //! say why it does not serve.
 //!
 //! Not here: what a tool does. Protocol: Model Context Protocol, revisions 2024-11-05 to 2026-07-28; JSON-RPC 2.0.
@@ -12,6 +12,7 @@
 
 pub mod family;
 pub mod guard;
+pub mod http;
 pub mod lines;
 mod message;
 pub mod ordered;

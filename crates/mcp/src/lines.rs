@@ -158,6 +158,12 @@ pub fn write(output: File, gone: CancellationToken) -> io::Result<(Output, Outpu
     Ok((Output { sender, done: Arc::clone(&done) }, OutputThread { thread, done }))
 }
 
+/// Makes an output whose lines somebody in this process takes. Whoever drops the receiver raises `gone` of the connection.
+pub(crate) fn in_memory() -> (Output, mpsc::Receiver<Vec<u8>>) {
+    let (sender, receiver) = mpsc::channel(WAITING_MESSAGES);
+    (Output { sender, done: Arc::default() }, receiver)
+}
+
 impl Output {
     /// Waits until there is room for a message, behind all that are being sent. Whoever takes requests in asks first,
     /// so that a peer that asks and does not read fills its pipe and not our memory.

@@ -26,7 +26,7 @@ use crate::lines;
 use crate::progress::{Pacer, Update};
 
 /// How long what was answered may take to reach a client that is still reading when we end.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// News of one call that may wait for the pacer.
 const WAITING_UPDATES: usize = 64;
@@ -45,7 +45,14 @@ pub async fn serve<F: Family>(
     let lines = lines::read(streams.input, Limits::LINE_BYTES, gone.clone())?;
     let (output, thread) = lines::write(streams.output, gone.clone())?;
     let guard = Guard::new(lines, output.clone(), gone.clone(), Limits::LINE_BYTES, Limits::JSON_DEPTH);
-    let server = Server::new(family, gone.clone());
+    converse(Server::new(family, gone.clone()), guard, gone).await;
+    drop(output);
+    thread.finish(LAST_WORDS);
+    Ok(())
+}
+
+/// Holds the conversation behind a guard, until the client is gone or `gone` is raised.
+pub(crate) async fn converse<F: Family>(server: Server<F>, guard: Guard, gone: CancellationToken) {
     tokio::select! {
         running = server.serve_with_ct(guard, gone.clone()) => match running {
             Ok(running) => {
@@ -66,21 +73,25 @@ pub async fn serve<F: Family>(
         },
         () = gone.cancelled() => {}
     }
-    drop(output);
-    thread.finish(LAST_WORDS);
-    Ok(())
 }
 
-struct Server<F> {
+/// A family as the library's handler. One to each connection or session.
+pub(crate) struct Server<F> {
     family: Arc<F>,
     gone: CancellationToken,
-    tools: OnceCell<Result<Arc<Vec<WireTool>>, Fault>>,
+    tools: Arc<OnceCell<Result<Arc<Vec<WireTool>>, Fault>>>,
     log_level: Mutex<Option<LoggingLevel>>,
 }
 
 impl<F: Family> Server<F> {
-    fn new(family: Arc<F>, gone: CancellationToken) -> Self {
-        Self { family, gone, tools: OnceCell::new(), log_level: Mutex::new(None) }
+    pub(crate) fn new(family: Arc<F>, gone: CancellationToken) -> Self {
+        Self { family, gone, tools: Arc::default(), log_level: Mutex::new(None) }
+    }
+
+    /// Makes the handler of one more session of the same family.
+    pub(crate) fn for_session(&self) -> Self {
+        let (family, gone, tools) = (Arc::clone(&self.family), self.gone.clone(), Arc::clone(&self.tools));
+        Self { family, gone, tools, log_level: Mutex::new(None) }
     }
 
     async fn tools(&self) -> Result<Arc<Vec<WireTool>>, ErrorData> {

@@ -65,7 +65,7 @@ fn launch(options: &Config, profile: Option<&str>) -> Result<(Launch, PathBuf), 
 }
 
 /// The path that survives an update: this executable as it was started, links to it left as they are.
-fn executable() -> Result<String, Failure> {
+pub(crate) fn executable() -> Result<String, Failure> {
     // An AppImage is mounted somewhere else at each start; its own file is what stays.
     if let Some(image) = env_vars::get("APPIMAGE") {
         return Ok(image);

@@ -19,7 +19,7 @@ use crate::{out, serve};
 const LIST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The program name under which these are the only commands.
-const OWN_NAME: &str = "deepwork";
+pub(super) const OWN_NAME: &str = "deepwork";
 
 #[derive(Debug, Parser)]
 #[command(name = OWN_NAME, version, about = "Guided workflows", disable_help_subcommand = true)]
@@ -30,7 +30,7 @@ struct Deepwork {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Guided {
-    /// Serve guided workflows over standard input and output
+    /// Serve guided workflows over standard input and output, or over HTTP on this machine
     Serve(Serve),
     /// Write what reviewers read, and print the review tasks that are due
     Review(Review),
@@ -39,6 +39,8 @@ pub(crate) enum Guided {
     Jobs(Jobs),
     /// Answer a hook: one JSON object on standard input, one on standard output
     Hook(Hook),
+    /// Have Claude Code start the server, call its tools without asking, and ask its hooks
+    Setup,
     /// Nothing has to be installed any more
     #[command(hide = true)]
     Install,
@@ -51,6 +53,10 @@ pub(crate) enum Guided {
 pub(crate) enum Transport {
     /// Standard input and output
     Stdio,
+    /// Streamable HTTP at http://127.0.0.1:PORT/mcp
+    StreamableHttp,
+    /// HTTP with server-sent events at http://127.0.0.1:PORT/sse, for older clients
+    Sse,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -78,9 +84,13 @@ pub(crate) struct Serve {
     /// Do not run commands that review rules and schemas name
     #[arg(long)]
     no_commands: bool,
-    /// Has no effect; taken for older configurations
-    #[arg(long, hide = true)]
-    port: Option<u16>,
+    /// The port of the HTTP transports; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 8000)]
+    port: u16,
+    /// Holds what HTTP clients send as `Authorization: Bearer`; made when it is missing
+    /// [default: ~/.workflow-code/http-token]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// Has no effect; taken for older configurations
     #[arg(long, hide = true)]
     no_quality_gate: bool,
@@ -153,6 +163,7 @@ pub(crate) fn run(command: &Guided) -> Result<u8, Failure> {
             Ok(0)
         }
         Guided::Hook(hook) => answer_hook(&hook.name),
+        Guided::Setup => super::setup::run(),
         Guided::Install | Guided::Sync => {
             out::note("nothing is done by this command any more: jobs are read from `.deepwork/jobs` at every call");
             Ok(0)
@@ -184,7 +195,14 @@ fn serve_guided(options: &Serve) -> Result<u8, Failure> {
     };
     let platform = options.platform.clone();
     let commands = !options.no_commands;
-    Ok(serve::family(&options.serve, || GuidedServer::new(workflows(platform, commands), root, None)))
+    let open = || GuidedServer::new(workflows(platform, commands), root, None);
+    let transport = match options.transport {
+        Transport::Stdio => return Ok(serve::family(&options.serve, open)),
+        Transport::StreamableHttp => mcp::http::Transport::Streamable,
+        Transport::Sse => mcp::http::Transport::Sse,
+    };
+    let place = serve::HttpPlace { transport, port: options.port, token_file: options.token_file.as_deref() };
+    serve::family_over_http(&options.serve, &place, open)
 }
 
 fn review(options: &Review) -> Result<u8, Failure> {

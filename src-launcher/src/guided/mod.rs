@@ -6,4 +6,5 @@ mod arguments;
 pub(crate) mod cli;
 mod history;
 pub(crate) mod server;
+mod setup;
 mod tools;

@@ -27,7 +27,7 @@ struct Tasks {
 enum Task {
     /// Build, register the sample project, make one real call and show what was recorded
     Run,
-    /// Kill processes at random moments, and look whether anything was lost or done twice
+    /// Kill processes at random moments, and look whether anything was lost or done twice; or `--fuzz`
     Soak(soak::Options),
     /// Run real clients against the server; installs them from npm and PyPI below the build folder
     Clients {

@@ -3,6 +3,7 @@
 //! Never a test: figures depend on the machine and on what else it does. Read the ratios first.
 
 mod agents;
+mod guided;
 mod history;
 mod peer;
 mod real_window;
@@ -30,6 +31,9 @@ pub(crate) struct Options {
     /// Only orchestration: what agents cost beside themselves
     #[arg(long)]
     agents: bool,
+    /// Only guided workflows: starts and calls with a hundred jobs, changes in a large repository
+    #[arg(long)]
+    guided: bool,
     /// Only runs that wait, and launchers that write at once
     #[arg(long)]
     waiting: bool,
@@ -45,10 +49,11 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let only = options.servers || options.agents || options.waiting || options.history || options.window;
+    let without_window = options.servers || options.agents || options.guided || options.waiting || options.history;
+    let only = without_window || options.window;
     let mut figures = Vec::new();
-    if !only || options.servers || options.agents || options.waiting || options.history {
-        figures.extend(without_window(options, only)?);
+    if !only || without_window {
+        figures.extend(measure_without_window(options, only)?);
     }
     if options.window || !only {
         figures.extend(window(options)?);
@@ -61,8 +66,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-/// Servers, agents, runs that wait, the history.
-fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
+/// Servers, agents, guided workflows, runs that wait, the history.
+fn measure_without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
     let release = shell::target().join("release");
     let programs = Programs {
         launcher: shell::executable("workflow-code"),
@@ -77,6 +82,9 @@ fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
     }
     if options.agents || !only {
         figures.extend(agents::measure(&programs.launcher)?);
+    }
+    if options.guided || !only {
+        figures.extend(guided::measure(&programs)?);
     }
     if options.waiting || !only {
         figures.extend(waiting::measure(&programs)?);
