@@ -3,6 +3,7 @@
 //! Never a test: figures depend on the machine and on what else it does. Read the ratios first.
 
 mod agents;
+mod board;
 mod history;
 mod peer;
 mod real_window;
@@ -30,6 +31,9 @@ pub(crate) struct Options {
     /// Only orchestration: what agents cost beside themselves
     #[arg(long)]
     agents: bool,
+    /// Only boards of 500 and of 10,000 records
+    #[arg(long)]
+    board: bool,
     /// Only runs that wait, and launchers that write at once
     #[arg(long)]
     waiting: bool,
@@ -45,9 +49,10 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let only = options.servers || options.agents || options.waiting || options.history || options.window;
+    let without = options.servers || options.agents || options.board || options.waiting || options.history;
+    let only = without || options.window;
     let mut figures = Vec::new();
-    if !only || options.servers || options.agents || options.waiting || options.history {
+    if !only || without {
         figures.extend(without_window(options, only)?);
     }
     if options.window || !only {
@@ -61,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-/// Servers, agents, runs that wait, the history.
+/// Servers, agents, boards, runs that wait, the history.
 fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
     shell::run_quietly("cargo", &["build", "--release", "--package", "workflow-code"])?;
     shell::run_quietly("cargo", &["build", "--release", "--package", "xtask", "--examples"])?;
@@ -77,6 +82,9 @@ fn without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
     }
     if options.agents || !only {
         figures.extend(agents::measure(&programs.launcher)?);
+    }
+    if options.board || !only {
+        figures.extend(board::measure(&programs)?);
     }
     if options.waiting || !only {
         figures.extend(waiting::measure(&programs)?);

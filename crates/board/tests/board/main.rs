@@ -3,6 +3,7 @@
 extern crate workflow_board as board;
 
 mod cards;
+mod corpora;
 mod edge_cases;
 mod knowledge;
 mod many;
