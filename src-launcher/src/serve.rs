@@ -2,12 +2,14 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use mcp::ordered::{OrderedFamily, Refusal, ServerInfo};
 use model::{Limits, StructureReport};
 use process::standard_streams::ProtocolStreams;
 use runtime::{Executor, Project, WorkerImage};
+use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -27,6 +29,9 @@ const PARENT_WATCH: Duration = Duration::from_secs(2);
 
 /// How long a thread that waits for work is kept: between the calls of one conversation there is none to do.
 const IDLE_THREADS: Duration = Duration::from_secs(1);
+
+/// How long a board's last call may take when its client is gone.
+const LAST_CALL: Duration = Duration::from_secs(10);
 
 /// What every server begins with: its log, the standard streams, and the runtime it waits in. What fails is logged.
 fn set_up(options: &ServeOptions) -> Option<(ProtocolStreams, Runtime)> {
@@ -118,7 +123,7 @@ pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Regi
         Ok(Registered::Guided(found, store)) => {
             runtime.block_on(serve_family(Arc::new(GuidedServer::registered(&found, store)), streams))
         }
-        Ok(Registered::Board(server)) => serve_board(*server, streams),
+        Ok(Registered::Board(server)) => ended(runtime.block_on(serve_board(*server, streams))),
         Ok(Registered::Workflow(opened)) => {
             tracing::info!(
                 "workflow-code {} serves `{}` ({}), process {}",
@@ -143,9 +148,60 @@ pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Regi
     code
 }
 
-/// Serves a board, whose calls are answered in their order on this thread.
-fn serve_board(server: BoardServer, streams: ProtocolStreams) -> u8 {
-    ended(mcp::ordered::serve(server, streams.input, streams.output))
+/// Serves a board that needs nothing but its folder.
+///
+/// # Errors
+///
+/// When the input cannot be read.
+pub(crate) fn board(server: BoardServer, streams: ProtocolStreams) -> std::io::Result<()> {
+    let runtime = runtime()?;
+    let served = runtime.block_on(serve_board(server, streams));
+    runtime.shutdown_background();
+    served
+}
+
+/// Serves a board, whose calls are answered in their order on one thread, until the input ends or the client is gone.
+async fn serve_board(server: BoardServer, streams: ProtocolStreams) -> std::io::Result<()> {
+    let gone = CancellationToken::new();
+    end_with_the_client(&gone);
+    let busy = Arc::new(Mutex::new(()));
+    let family = InTurn { family: server, busy: Arc::clone(&busy) };
+    let served = tokio::task::spawn_blocking(move || mcp::ordered::serve(family, streams.input, streams.output));
+    tokio::select! {
+        served = served => served.unwrap_or_else(|panic| Err(std::io::Error::other(panic))),
+        () = gone.cancelled() => {
+            // What is being written is written to its end, and nothing is begun any more.
+            let last = tokio::task::spawn_blocking(move || std::mem::forget(busy.lock()));
+            let _ = tokio::time::timeout(LAST_CALL, last).await;
+            Ok(())
+        }
+    }
+}
+
+/// A family of which somebody else can tell whether it is answering.
+struct InTurn<F> {
+    family: F,
+    busy: Arc<Mutex<()>>,
+}
+
+impl<F: OrderedFamily> OrderedFamily for InTurn<F> {
+    fn info(&self) -> ServerInfo {
+        self.family.info()
+    }
+
+    fn line_limit(&self) -> usize {
+        self.family.line_limit()
+    }
+
+    fn request(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+        client: Option<&str>,
+    ) -> Result<Option<Value>, Refusal> {
+        let _busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        self.family.request(method, params, client)
+    }
 }
 
 /// Answers every request with the reason why nothing is served.

@@ -1,7 +1,9 @@
 //! A registered board: served by its id, its changes in the history.
 
 use serde_json::{Value, json};
-use workflow_code_tests::{Client, ClientOptions, DevServer, Environment, Opening};
+use workflow_code_tests::{
+    BoardSoakOptions, Client, ClientOptions, DevServer, Environment, Opening, board_soak, executable,
+};
 
 use crate::fixtures::{LEGACY, MODERN, environment};
 
@@ -118,4 +120,15 @@ fn the_window_shows_a_board_moves_its_cards_and_hears_of_others_changes() {
     assert_eq!(server.code("board_card", json!({ "project": id, "id": "T-9999" })), "not_found");
     server.finish();
     home.assert_nothing_left();
+}
+
+#[test]
+fn twelve_agents_at_once_lose_nothing_also_when_their_servers_are_killed() {
+    for kills in [false, true] {
+        let options = BoardSoakOptions { seed: 20_261_130, each: 4, kills, most: std::time::Duration::ZERO };
+        let outcome = board_soak(options, |_| {}).unwrap();
+        println!("{outcome}");
+        assert!(outcome.failed.is_empty(), "{outcome}");
+        assert!(outcome.cards > 0 && outcome.claims > 0 && outcome.notes > 0, "{outcome}");
+    }
 }

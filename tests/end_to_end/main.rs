@@ -16,6 +16,7 @@ mod agents;
 mod auth;
 mod bad_input;
 mod board;
+mod board_cases;
 mod cases;
 mod commands;
 mod crash;

@@ -2,6 +2,7 @@
 //!
 //! Nothing here touches the user's home, the network or the test process's environment.
 
+mod board_soak;
 mod chat_server;
 mod client;
 mod desktop;
@@ -14,6 +15,7 @@ mod soak;
 #[expect(clippy::panic, clippy::unwrap_used, reason = "all of it is assertions")]
 mod webdriver;
 
+pub use board_soak::{BoardSoakOptions, BoardSoakOutcome, board_soak};
 pub use chat_server::{Asked, ChatServer};
 pub use client::{Answer, Client, ClientOptions, Opening};
 pub use desktop::{Desktop, Part, desktop_executable};

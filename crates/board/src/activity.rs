@@ -8,7 +8,7 @@ use crate::actor::{session_of, short_session};
 use crate::config::Config;
 use crate::error::Result;
 use crate::files;
-use crate::index::place_of;
+use crate::looking::Looking;
 use crate::moment;
 use crate::record::{Kind, Record};
 use crate::workspace::Workspace;
@@ -96,12 +96,9 @@ pub(crate) fn read(workspace: &Workspace) -> Option<Vec<Held>> {
 /// Makes the board again from the cards' files.
 pub(crate) fn rebuild(workspace: &Workspace) -> Vec<Held> {
     let config = workspace.config();
-    let mut claims = Vec::new();
-    for path in files::markdown(workspace.root(), &config.cards.path, &[config.cards.archive_path.as_str()]) {
-        let Some(place) = place_of(&path, config) else { continue };
-        let Ok((text, stamp)) = files::read(&workspace.at(&path), u64::MAX) else { continue };
-        claims.extend(place.read(&text, stamp).ok().and_then(|card| Held::of(&card)));
-    }
+    let mut looking = Looking::new(workspace.root(), config, !workspace.is_read_only());
+    let claims: Vec<Held> =
+        looking.index(workspace.root(), config).of(Kind::Card).filter_map(|card| Held::of(card)).collect();
     if let Ok(_lock) = workspace.board_lock() {
         // Nobody reads less for a board that could not be written: it is made again then.
         let _ = write(workspace, claims.clone());

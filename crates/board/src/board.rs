@@ -1,7 +1,7 @@
 //! A workspace with its records: what every operation starts from.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
@@ -9,8 +9,10 @@ use crate::config::Config;
 use crate::error::{BoardError, Result, refuse};
 use crate::files::{self, Stamp};
 use crate::front_matter::Text;
-use crate::index::{Cache, Index, place_of};
-use crate::record::{Kind, Place, Record};
+use crate::index::{Index, place_of};
+use crate::lexicon::Lexicon;
+use crate::looking::Looking;
+use crate::record::{Kind, Place, Record, Whole};
 use crate::workspace::Workspace;
 use crate::{locks, moment};
 
@@ -21,14 +23,14 @@ pub type Fields = Map<String, Value>;
 #[derive(Debug)]
 pub struct Board {
     workspace: Workspace,
-    cache: Mutex<Cache>,
+    looking: Mutex<Looking>,
 }
 
 /// A record's file, read while its lock is held.
 pub(crate) struct Held {
     pub(crate) place: Place,
     pub(crate) text: Text,
-    pub(crate) record: Record,
+    pub(crate) record: Whole,
     _lock: locks::Lock,
 }
 
@@ -44,7 +46,8 @@ impl Board {
     /// Takes an opened workspace.
     #[must_use]
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace, cache: Mutex::new(Cache::default()) }
+        let looking = Looking::new(workspace.root(), workspace.config(), !workspace.is_read_only());
+        Self { workspace, looking: Mutex::new(looking) }
     }
 
     /// The workspace.
@@ -64,27 +67,46 @@ impl Board {
         self.workspace.root()
     }
 
+    pub(crate) fn looking(&self) -> MutexGuard<'_, Looking> {
+        self.looking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// All records as they are now.
     #[must_use]
     pub fn index(&self) -> Arc<Index> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.index(self.root(), self.config())
+        self.looking().index(self.root(), self.config())
     }
 
-    pub(crate) fn cache(&self) -> &Mutex<Cache> {
-        &self.cache
+    /// All records as they are now, with what a search needs.
+    pub(crate) fn searchable(&self) -> (Arc<Index>, Arc<Lexicon>) {
+        self.looking().searchable(self.root(), self.config())
     }
 
     /// All records, looking at every file again.
     pub(crate) fn index_anew(&self) -> Arc<Index> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.clear();
-        cache.index(self.root(), self.config())
+        let mut looking = self.looking();
+        looking.look_again();
+        looking.index(self.root(), self.config())
     }
 
-    /// Remembers that a file was written, moved or removed.
+    /// Reads and tells other processes that a file was written, moved or removed.
     pub(crate) fn touched(&self, path: &str) {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).touch(path);
+        self.looking().touch(self.root(), self.config(), path);
+    }
+
+    /// Reads a record's file. Of one that is gone or broken since, what was known, without a body.
+    #[must_use]
+    pub fn read(&self, record: &Record) -> Whole {
+        let read = place_of(&record.path, self.config()).and_then(|place| {
+            let (text, stamp) = files::read(&self.workspace.at(&record.path), u64::MAX).ok()?;
+            place.read(&text, stamp).ok()
+        });
+        read.filter(|whole| whole.id == record.id).unwrap_or_else(|| record.clone().with_body(String::new()))
+    }
+
+    /// A whole record with its references, as answers have it.
+    pub(crate) fn full(&self, index: &Index, at: usize) -> Fields {
+        index.full(at, &self.read(&index.records[at]), self.root(), self.config())
     }
 
     /// Today, UTC.
@@ -100,7 +122,7 @@ impl Board {
     pub fn get(&self, id: &str) -> Result<Fields> {
         let index = self.index();
         let at = index.position(id.trim()).ok_or_else(|| refuse!("RECORD_NOT_FOUND", "there is no record `{id}`"))?;
-        Ok(index.full(at, self.root(), self.config()))
+        Ok(self.full(&index, at))
     }
 
     /// Opens a record for writing: under its lock, as its file is now, at the revision that was expected.
@@ -140,7 +162,7 @@ impl Board {
                 .records
                 .iter()
                 .filter(|record| record.id == id && is_one(record))
-                .map(|record| (record.path.clone(), record.file.clone()))
+                .map(|record| (record.path.clone(), record.file().to_owned()))
                 .collect()
         };
         let mut found = of(&self.index());
@@ -159,7 +181,7 @@ impl Board {
         }
     }
 
-    fn read_held(&self, path: &str, id: &str) -> Option<(Place, Text, Record)> {
+    fn read_held(&self, path: &str, id: &str) -> Option<(Place, Text, Whole)> {
         let place = place_of(path, self.config())?;
         let (source, stamp) = files::read(&self.workspace.at(path), u64::MAX).ok()?;
         let text = Text::parse(&source, place.kind.lists())?;
@@ -168,7 +190,7 @@ impl Board {
     }
 
     /// Writes a held record back, to `path` when it moves, and returns it as it is then.
-    pub(crate) fn put(&self, held: &Held, path: Option<&str>) -> Result<Record> {
+    pub(crate) fn put(&self, held: &Held, path: Option<&str>) -> Result<Whole> {
         let source = held.text.render();
         let old = held.place.path.as_str();
         let new = path.unwrap_or(old);
@@ -187,7 +209,7 @@ impl Board {
     }
 
     /// Reads what was just written to `path`.
-    pub(crate) fn parse(&self, path: &str, source: &str) -> Result<Record> {
+    pub(crate) fn parse(&self, path: &str, source: &str) -> Result<Whole> {
         let place = place_of(path, self.config()).unwrap_or_else(|| Place::new(Kind::Doc, path, path));
         let stamp = std::fs::symlink_metadata(self.workspace.at(path)).map(|meta| Stamp::of(&meta)).unwrap_or_default();
         place

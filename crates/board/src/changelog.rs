@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use crate::allocate::Ids;
 use crate::board::{Board, Family, Fields, as_list, as_text, given};
 use crate::error::{BoardError, Result, refuse};
+use crate::form::{Form, New};
 use crate::front_matter::{Text, is_empty};
 use crate::index::Index;
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Whole};
 use crate::{files, moment, paths};
 
 const FAMILY: Family = Family {
@@ -25,7 +26,10 @@ const RELEASES: Family = Family {
     conflict: "RELEASE_WRITE_CONFLICT",
 };
 
-const LISTS: [&str; 5] = ["cards", "issues", "decisions", "related", "tags"];
+const FORM: Form = Form {
+    order: &["title", "type", "area", "visibility", "cards", "issues", "decisions", "related", "tags"],
+    lists: &["cards", "issues", "decisions", "related", "tags"],
+};
 
 impl Board {
     fn check_change(&self, fields: &Fields) -> Result<()> {
@@ -56,51 +60,35 @@ impl Board {
     /// # Errors
     ///
     /// `CHANGE_…` for what a field may not be.
-    pub fn add_change(&self, mut fields: Fields, body: &str) -> Result<Record> {
+    pub fn add_change(&self, mut fields: Fields, body: &str) -> Result<Whole> {
         self.workspace().writable()?;
         let config = self.config();
         self.module_enabled(config.changelog.enabled, "changelog")?;
-        let area = config.cards.areas.first().cloned().unwrap_or_default();
-        let defaults = [
-            ("type", &config.changelog.default_type),
-            ("area", &area),
-            ("visibility", &config.changelog.default_visibility),
-        ];
-        let mut header = Map::new();
-        for key in ["title", "type", "area", "visibility", "cards", "issues", "decisions", "related", "tags"] {
-            let value = fields.remove(key).unwrap_or(Value::Null);
-            let value = if LISTS.contains(&key) { as_list(&value) } else { as_text(&value) };
-            let value = match defaults.iter().find(|(name, _)| *name == key) {
-                Some((_, default)) if is_empty(&value) => json!(default),
-                _ => value,
-            };
-            if !is_empty(&value) {
-                header.insert(key.to_owned(), value);
-            }
-        }
+        let default = |key: &str| match key {
+            "type" => Some(config.changelog.default_type.clone()),
+            "area" => config.cards.areas.first().cloned(),
+            "visibility" => Some(config.changelog.default_visibility.clone()),
+            _ => None,
+        };
+        let header = FORM.header(&mut fields, &Map::new(), &default);
         if !header.contains_key("title") {
             return Err(BoardError::new("CHANGE_TITLE_REQUIRED", "a change needs a title"));
         }
         self.check_change(&header)?;
-        let folders = [config.changelog.fragments_path.as_str(), config.changelog.releases_path.as_str()];
-        let reserved = self.reserve(&Ids {
-            prefix: &config.changelog.id_prefix,
-            folders: &folders,
-            tries: 64,
-            failed: "RECORD_ID_ALLOCATION_FAILED",
-        })?;
-        let name = file_name(&reserved.id, header.get("title").and_then(Value::as_str).unwrap_or(""));
-        let mut whole = Map::from_iter([("id".to_owned(), json!(reserved.id))]);
-        whole.append(&mut header);
-        whole.insert("created".into(), json!(self.today()));
-        whole.insert("updated".into(), json!(self.today()));
-        let source = Text::new(&whole, body)?.render();
-        let path = paths::join(&config.changelog.fragments_path, &name);
-        if !files::create(&self.workspace().at(&path), &source)? {
-            return Err(refuse!("CHANGE_ID_TAKEN", "there is a file `{path}` already"));
-        }
-        self.touched(&path);
-        self.parse(&path, &source)
+        self.create(New {
+            ids: Ids {
+                prefix: &config.changelog.id_prefix,
+                folders: &[&config.changelog.fragments_path, &config.changelog.releases_path],
+                tries: 64,
+                failed: "RECORD_ID_ALLOCATION_FAILED",
+            },
+            folder: &config.changelog.fragments_path,
+            name: file_name,
+            header,
+            body,
+            taken: "CHANGE_ID_TAKEN",
+            check: |_, _| Ok(()),
+        })
     }
 
     /// Changes an unreleased fragment.
@@ -109,37 +97,18 @@ impl Board {
     ///
     /// `CHANGE_FIELD_NOT_PATCHABLE`, `CHANGE_FRAGMENT_RELEASED`, `CHANGE_RECORD_NOT_A_FRAGMENT`,
     /// `CHANGE_FRAGMENT_NOT_FOUND`, and those of creation.
-    pub fn patch_change(&self, id: &str, changes: &Fields, expected: Option<&str>) -> Result<Record> {
+    pub fn patch_change(&self, id: &str, changes: &Fields, expected: Option<&str>) -> Result<Whole> {
         let index = self.index();
         if index.of(Kind::Release).any(|release| release.id == id || release.text("version") == id) {
             return Err(refuse!("CHANGE_RECORD_NOT_A_FRAGMENT", "`{id}` is a release; amend it instead"));
         }
-        let patchable =
-            |key: &str| matches!(key, "title" | "type" | "area" | "visibility" | "body") || LISTS.contains(&key);
-        if let Some(key) = changes.keys().find(|key| !patchable(key)) {
-            return Err(refuse!("CHANGE_FIELD_NOT_PATCHABLE", "`{key}` is not changed this way")
-                .with(json!({ "fields": [key] })));
-        }
-        let wanted: Fields = changes
-            .iter()
-            .filter(|(key, _)| *key != "body")
-            .map(|(key, value)| {
-                (key.clone(), if LISTS.contains(&key.as_str()) { as_list(value) } else { as_text(value) })
-            })
-            .collect();
-        let mut held = self.hold(id, expected, &FAMILY, &|record| record.kind == Kind::Change)?;
+        let wanted = FORM.changes(changes, "CHANGE_FIELD_NOT_PATCHABLE")?;
+        let held = self.hold(id, expected, &FAMILY, &|record| record.kind == Kind::Change)?;
         if held.record.released {
             return Err(refuse!("CHANGE_FRAGMENT_RELEASED", "`{id}` is released and stays as it is"));
         }
         self.check_change(&wanted)?;
-        for (key, value) in &wanted {
-            held.text.set(key, value)?;
-        }
-        if let Some(body) = changes.get("body") {
-            held.text.set_body(body.as_str().unwrap_or(""));
-        }
-        held.text.set("updated", &json!(self.today()))?;
-        self.put(&held, None)
+        self.change(held, &wanted, changes.get("body"))
     }
 
     fn fragments(&self, index: &Index, ids: &[String]) -> Result<Vec<usize>> {
@@ -174,7 +143,7 @@ impl Board {
             .copied()
             .filter(|record| visibility.is_none_or(|wanted| record.text("visibility") == wanted))
             .collect();
-        let json = |record: &&Record| Value::Object(record.to_json(self.config()));
+        let json = |record: &&Record| Value::Object(self.read(record).to_json(self.config()));
         let groups: Vec<Value> = groups
             .iter()
             .map(|(kind, records)| json!({ "type": kind, "fragments": records.iter().map(json).collect::<Vec<_>>() }))
@@ -241,7 +210,7 @@ impl Board {
         mut fields: Fields,
         ids: &[String],
         body: &str,
-    ) -> Result<(Record, Vec<Fields>)> {
+    ) -> Result<(Whole, Vec<Fields>)> {
         let config = self.config();
         self.workspace().writable()?;
         self.module_enabled(config.changelog.enabled, "changelog")?;
@@ -299,7 +268,7 @@ impl Board {
         let source = Text::new(&header, body)?.render();
         let name = format!("{}-{slug}.md", reserved.id);
         let staging = format!("{}/release-staging/{}-{}", config.cache, reserved.id, files::random_name());
-        let consumed: Vec<Fields> = fragments.iter().map(|record| record.to_json(config)).collect();
+        let consumed: Vec<Fields> = fragments.iter().map(|record| self.read(record).to_json(config)).collect();
         self.cut(&staging, &folder, &name, &source, &fragments)?;
         let path = paths::join(&folder, &name);
         self.touched(&path);
@@ -346,7 +315,7 @@ impl Board {
     /// # Errors
     ///
     /// `RELEASE_NOT_FOUND`, `RELEASE_NOT_AMENDABLE`, `RELEASE_FIELD_NOT_AMENDABLE`, `RELEASE_AMEND_EMPTY`.
-    pub fn amend(&self, version: &str, changes: &Fields, expected: Option<&str>) -> Result<Record> {
+    pub fn amend(&self, version: &str, changes: &Fields, expected: Option<&str>) -> Result<Whole> {
         let index = self.index();
         let release =
             index.of(Kind::Release).find(|release| release.id == version || release.text("version") == version);
@@ -398,8 +367,9 @@ impl Board {
         }
         for release in newest_first(&index) {
             blocks.push(format!("## {} — {}", release.text("version"), release.text("date")));
-            if !release.body.is_empty() {
-                blocks.push(release.body.clone());
+            let whole = self.read(release);
+            if !whole.body.is_empty() {
+                blocks.push(whole.body);
             }
             let listed = release.list("fragments");
             let fragments: Vec<&Record> = index

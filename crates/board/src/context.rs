@@ -6,10 +6,9 @@ use serde_json::{Value, json};
 
 use crate::board::Board;
 use crate::error::{Result, refuse};
-use crate::index::Index;
 use crate::paths;
 use crate::record::{Kind, Record};
-use crate::search;
+use crate::search::{self, Searched};
 use crate::vocabulary::Collection;
 
 /// How much of a card's body says what is relevant to it, in characters.
@@ -43,7 +42,9 @@ impl Board {
     ///
     /// `AGENT_CONTEXT_CARD_NOT_FOUND`.
     pub fn context(&self, card_id: Option<&str>, limit: usize) -> Result<Bundle> {
-        let index = self.index();
+        let (index, lexicon) = self.searchable();
+        let body = |at: usize| self.read(&index.records[at]).body;
+        let searched = Searched { index: &index, lexicon: &lexicon, body: &body };
         let focus = match card_id {
             Some(id) => {
                 Some(index.position(id.trim()).filter(|at| index.records[*at].kind == Kind::Card).ok_or_else(|| {
@@ -52,7 +53,7 @@ impl Board {
             }
             None => None,
         };
-        let (chosen, irrelevant) = choose(&index, focus);
+        let (chosen, irrelevant) = choose(&searched, focus);
         let total = chosen.len();
         let (kept, cut) = chosen.split_at(limit.min(total));
         let digest: Vec<Value> = cut
@@ -76,9 +77,8 @@ impl Board {
                 .collect(),
             None => Vec::new(),
         };
-        let records: Vec<Value> =
-            kept.iter().map(|at| Value::Object(index.full(*at, self.root(), self.config()))).collect();
-        let markdown = markdown(&index, card.map(|card| &**card), kept, &digest, &over);
+        let records: Vec<Value> = kept.iter().map(|at| Value::Object(self.full(&index, *at))).collect();
+        let markdown = markdown(&searched, card.map(|card| &**card), kept, &digest, &over);
         let omitted: Vec<&str> = irrelevant.iter().map(|at| index.records[*at].id.as_str()).collect();
         let answer = json!({
             "focus": card.map(|card| &card.id),
@@ -96,7 +96,8 @@ impl Board {
 }
 
 /// What belongs to a card in the order of its weight, and what was left out as not about it.
-fn choose(index: &Index, focus: Option<usize>) -> (Vec<usize>, Vec<usize>) {
+fn choose(searched: &Searched<'_>, focus: Option<usize>) -> (Vec<usize>, Vec<usize>) {
+    let index = searched.index;
     let mut chosen = Vec::new();
     let mut seen = HashSet::new();
     let mut add = |at: usize, chosen: &mut Vec<usize>| {
@@ -108,8 +109,8 @@ fn choose(index: &Index, focus: Option<usize>) -> (Vec<usize>, Vec<usize>) {
     match focus {
         Some(at) => {
             add(at, &mut chosen);
-            let mut linked: Vec<usize> = index.outgoing[at].iter().filter_map(|link| link.target).collect();
-            linked.extend(index.incoming[at].iter().map(|(source, _)| *source));
+            let mut linked: Vec<usize> = index.outgoing(at).iter().filter_map(|link| link.target).collect();
+            linked.extend(index.incoming(at, usize::MAX).into_iter().map(|one| one.source));
             linked.sort_unstable();
             for one in linked {
                 add(one, &mut chosen);
@@ -145,7 +146,7 @@ fn choose(index: &Index, focus: Option<usize>) -> (Vec<usize>, Vec<usize>) {
     );
     candidates.extend(of(Collection::Context).filter(|(_, record)| record.status() == "active").map(|(at, _)| at));
     candidates.retain(|at| scopes_meet(card, &index.records[*at]) && !chosen.contains(at));
-    let Some(card) = card else {
+    let (Some(card), Some(focus)) = (card, focus) else {
         chosen.extend(candidates);
         return (chosen, Vec::new());
     };
@@ -154,9 +155,9 @@ fn choose(index: &Index, focus: Option<usize>) -> (Vec<usize>, Vec<usize>) {
         card.title,
         card.text("area"),
         card.list("tags").join(" "),
-        card.body.chars().take(ABOUT).collect::<String>()
+        (searched.body)(focus).chars().take(ABOUT).collect::<String>()
     );
-    let scores = search::relevance(index, &about, &candidates);
+    let scores = search::relevance(searched, &about, &candidates);
     let mut ranked: Vec<(usize, u32)> = Vec::new();
     let mut left = Vec::new();
     for (at, score) in candidates.into_iter().zip(scores) {
@@ -174,13 +175,13 @@ fn choose(index: &Index, focus: Option<usize>) -> (Vec<usize>, Vec<usize>) {
     (chosen, left)
 }
 
-fn markdown(index: &Index, card: Option<&Record>, kept: &[usize], digest: &[Value], over: &[&str]) -> String {
+fn markdown(searched: &Searched<'_>, card: Option<&Record>, kept: &[usize], digest: &[Value], over: &[&str]) -> String {
     let mut text = match card {
         Some(card) => format!("# Context for {} — {}\n", card.id, card.title),
         None => "# Context of the work in progress\n".to_owned(),
     };
     for at in kept {
-        let record = &index.records[*at];
+        let record = &searched.index.records[*at];
         let mut facts = vec![record.kind.name().to_owned()];
         facts.extend(
             [record.status(), record.text("area"), record.text("priority")]
@@ -189,10 +190,11 @@ fn markdown(index: &Index, card: Option<&Record>, kept: &[usize], digest: &[Valu
                 .map(str::to_owned),
         );
         text.push_str(&format!("\n## {} — {}\n\n`{}` ({})\n", record.id, record.title, record.path, facts.join(", ")));
-        if !record.body.is_empty() {
-            let body: String = record.body.chars().take(SHOWN).collect();
-            let more = if body.len() < record.body.len() { "…" } else { "" };
-            text.push_str(&format!("\n{body}{more}\n"));
+        let body = (searched.body)(*at);
+        if !body.is_empty() {
+            let shown: String = body.chars().take(SHOWN).collect();
+            let more = if shown.len() < body.len() { "…" } else { "" };
+            text.push_str(&format!("\n{shown}{more}\n"));
         }
     }
     if !digest.is_empty() {

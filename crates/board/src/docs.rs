@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::allocate::Ids;
-use crate::board::{Board, Family, Fields, Held, as_list, as_text, conflict, given};
+use crate::board::{Board, Family, Fields, Held, conflict, given};
 use crate::cards::heading;
 use crate::error::{BoardError, Result, refuse};
-use crate::front_matter::{Text, is_empty};
+use crate::form::{Form, New};
 use crate::markdown::append;
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Whole};
 use crate::{files, moment, paths};
 
 const FAMILY: Family = Family {
@@ -22,20 +22,29 @@ const FAMILY: Family = Family {
 const MAX_TITLE: usize = 120;
 
 const LISTS: [&str; 5] = ["owners", "related", "supersedes", "scope", "tags"];
-const PATCHABLE: [&str; 12] = [
-    "title",
-    "kind",
-    "status",
-    "owners",
-    "related",
-    "supersedes",
-    "scope",
-    "tags",
-    "reviewed",
-    "review_interval_days",
-    "source",
-    "review_after",
-];
+/// A new document's header.
+const NEW: Form = Form {
+    order: &["title", "kind", "status", "owners", "related", "supersedes", "scope", "tags", "source", "review_after"],
+    lists: &LISTS,
+};
+/// What is changed of a document.
+const PATCH: Form = Form {
+    order: &[
+        "title",
+        "kind",
+        "status",
+        "owners",
+        "related",
+        "supersedes",
+        "scope",
+        "tags",
+        "reviewed",
+        "review_interval_days",
+        "source",
+        "review_after",
+    ],
+    lists: &LISTS,
+};
 
 /// A document to create.
 #[derive(Debug, Clone, Default)]
@@ -103,27 +112,18 @@ impl Board {
     /// # Errors
     ///
     /// `DOC_…` for what a field may not be.
-    pub fn create_doc(&self, new: NewDoc<'_>) -> Result<Record> {
+    pub fn create_doc(&self, new: NewDoc<'_>) -> Result<Whole> {
         self.workspace().writable()?;
         let config = self.config();
         self.module_enabled(config.docs.enabled, "docs")?;
         let NewDoc { mut fields, folder: wanted, body } = new;
-        let mut header = Map::new();
-        let defaults = [("kind", &config.docs.default_kind), ("status", &config.docs.default_status)];
-        for key in
-            ["title", "kind", "status", "owners", "related", "supersedes", "scope", "tags", "source", "review_after"]
-        {
-            let value = fields.remove(key).unwrap_or(Value::Null);
-            let value = if LISTS.contains(&key) { as_list(&value) } else { as_text(&value) };
-            let value = match defaults.iter().find(|(name, _)| *name == key) {
-                Some((_, default)) if is_empty(&value) => json!(default),
-                _ => value,
-            };
-            if !is_empty(&value) || key == "title" {
-                header.insert(key.to_owned(), value);
-            }
-        }
-        if header.get("title").is_none_or(is_empty) {
+        let default = |key: &str| match key {
+            "kind" => Some(config.docs.default_kind.clone()),
+            "status" => Some(config.docs.default_status.clone()),
+            _ => None,
+        };
+        let header = NEW.header(&mut fields, &Map::new(), &default);
+        if !header.contains_key("title") {
             return Err(BoardError::new("DOC_TITLE_REQUIRED", "a document needs a title"));
         }
         self.check_doc(&header)?;
@@ -135,29 +135,25 @@ impl Board {
         };
         let place = paths::join(&config.docs.managed_path, &below);
         let place = place.trim_end_matches('/');
-        let folders = [config.docs.managed_path.as_str()];
-        let reserved = self.reserve(&Ids {
-            prefix: &config.docs.id_prefix,
-            folders: &folders,
-            tries: 32,
-            failed: "DOC_ID_ALLOCATION_FAILED",
-        })?;
-        let title = header.get("title").and_then(Value::as_str).unwrap_or("").to_owned();
         let superseded: Vec<String> = header
             .get("supersedes")
             .and_then(Value::as_array)
             .map(|items| items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
             .unwrap_or_default();
-        let mut whole = Map::from_iter([("id".to_owned(), json!(reserved.id))]);
-        whole.append(&mut header);
-        whole.insert("created".into(), json!(self.today()));
-        whole.insert("updated".into(), json!(self.today()));
-        let source = Text::new(&whole, body)?.render();
-        let path = paths::join(place, &file_name(&reserved.id, &title));
-        if !files::create(&self.workspace().at(&path), &source)? {
-            return Err(refuse!("DOC_ID_TAKEN", "there is a file `{path}` already"));
-        }
-        self.touched(&path);
+        let made = self.create(New {
+            ids: Ids {
+                prefix: &config.docs.id_prefix,
+                folders: &[&config.docs.managed_path],
+                tries: 32,
+                failed: "DOC_ID_ALLOCATION_FAILED",
+            },
+            folder: place,
+            name: file_name,
+            header,
+            body,
+            taken: "DOC_ID_TAKEN",
+            check: |_, _| Ok(()),
+        })?;
         if config.docs.statuses.iter().any(|status| status == "superseded") {
             for id in superseded {
                 let changes = Map::from_iter([("status".to_owned(), json!("superseded"))]);
@@ -165,10 +161,10 @@ impl Board {
                 let _ = self.patch_doc(&id, &changes, None);
             }
         }
-        self.parse(&path, &source)
+        Ok(made)
     }
 
-    fn finish_doc(&self, mut held: Held) -> Result<Record> {
+    fn finish_doc(&self, mut held: Held) -> Result<Whole> {
         held.text.set("updated", &json!(self.today()))?;
         self.put(&held, None)
     }
@@ -178,28 +174,11 @@ impl Board {
     /// # Errors
     ///
     /// `DOC_FIELD_NOT_PATCHABLE`, `DOC_NOT_FOUND`, and those of creation.
-    pub fn patch_doc(&self, id: &str, changes: &Fields, expected: Option<&str>) -> Result<Record> {
-        if let Some(key) = changes.keys().find(|key| *key != "body" && !PATCHABLE.contains(&key.as_str())) {
-            return Err(
-                refuse!("DOC_FIELD_NOT_PATCHABLE", "`{key}` is not changed this way").with(json!({ "fields": [key] }))
-            );
-        }
-        let wanted: Fields = changes
-            .iter()
-            .filter(|(key, _)| *key != "body")
-            .map(|(key, value)| {
-                (key.clone(), if LISTS.contains(&key.as_str()) { as_list(value) } else { as_text(value) })
-            })
-            .collect();
-        let mut held = self.hold_doc(id, expected)?;
+    pub fn patch_doc(&self, id: &str, changes: &Fields, expected: Option<&str>) -> Result<Whole> {
+        let wanted = PATCH.changes(changes, "DOC_FIELD_NOT_PATCHABLE")?;
+        let held = self.hold_doc(id, expected)?;
         self.check_doc(&wanted)?;
-        for (key, value) in &wanted {
-            held.text.set(key, value)?;
-        }
-        if let Some(body) = changes.get("body") {
-            held.text.set_body(body.as_str().unwrap_or(""));
-        }
-        self.finish_doc(held)
+        self.change(held, &wanted, changes.get("body"))
     }
 
     /// Replaces the body of a managed document.
@@ -207,7 +186,7 @@ impl Board {
     /// # Errors
     ///
     /// `DOC_NOT_FOUND`, `DOC_ID_AMBIGUOUS`, `DOC_WRITE_CONFLICT`.
-    pub fn write_doc(&self, id: &str, body: &str, expected: Option<&str>) -> Result<Record> {
+    pub fn write_doc(&self, id: &str, body: &str, expected: Option<&str>) -> Result<Whole> {
         let mut held = self.hold_doc(id, expected)?;
         held.text.set_body(body);
         self.finish_doc(held)
@@ -218,7 +197,7 @@ impl Board {
     /// # Errors
     ///
     /// `DOC_NOTE_REQUIRED`, `DOC_NOT_FOUND`, `DOC_ID_AMBIGUOUS`.
-    pub fn note_doc(&self, id: &str, text: &str, section: Option<&str>, actor: &str) -> Result<Record> {
+    pub fn note_doc(&self, id: &str, text: &str, section: Option<&str>, actor: &str) -> Result<Whole> {
         let text = given(Some(text)).ok_or_else(|| BoardError::new("DOC_NOTE_REQUIRED", "a note needs text"))?;
         let mut held = self.hold_doc(id, None)?;
         let line = self.note_line(actor, text, held.text.newline());
@@ -232,7 +211,7 @@ impl Board {
     /// # Errors
     ///
     /// `DOC_FOLDER_INVALID`, `DOC_MOVE_TARGET_EXISTS`, `DOC_NOT_FOUND`, `DOC_WRITE_CONFLICT`.
-    pub fn move_doc(&self, id: &str, to: &str, expected: Option<&str>) -> Result<Record> {
+    pub fn move_doc(&self, id: &str, to: &str, expected: Option<&str>) -> Result<Whole> {
         let to = folder(to)?;
         // A conflict here says nothing about the record: its text is not what moves.
         let held = self.hold_doc(id, None)?;

@@ -19,63 +19,96 @@ const MAX_DEPTH: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Stamp {
     /// Nanoseconds since the epoch.
-    pub(crate) modified_ns: u128,
+    pub(crate) modified_ns: i64,
+    /// When the system last noted a change of it, which no program can set. The modification time where there is none.
+    pub(crate) changed_ns: i64,
     /// Bytes.
     pub(crate) size: u64,
     /// The file itself: a rename into its place is another one.
     pub(crate) inode: u64,
 }
 
+/// How coarse the times of a file system may be that keeps parts of seconds.
+const FINE_NS: i64 = 50_000_000;
+/// How coarse they may be otherwise.
+const COARSE_NS: i64 = 2_000_000_000;
+
 impl Stamp {
     pub(crate) fn of(meta: &fs::Metadata) -> Self {
-        let modified_ns = meta
-            .modified()
-            .ok()
-            .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
-            .map_or(0, |since| since.as_nanos());
+        let modified = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified_ns = modified.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
         #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(meta);
+        let (inode, changed_ns) = {
+            use std::os::unix::fs::MetadataExt as _;
+            (meta.ino(), meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec()))
+        };
         #[cfg(not(unix))]
-        let inode = 0;
-        Self { modified_ns, size: meta.len(), inode }
+        let (inode, changed_ns) = (0, modified_ns);
+        Self { modified_ns, changed_ns, size: meta.len(), inode }
     }
 
     /// Milliseconds since the epoch.
     pub(crate) fn modified_ms(self) -> i64 {
-        i64::try_from(self.modified_ns / 1_000_000).unwrap_or(i64::MAX)
+        self.modified_ns / 1_000_000
+    }
+
+    /// Whether a change after `moment` would have given the file another stamp: times are only so fine, and a file that is
+    /// written twice within one step of the clock looks the same to whoever read it in between.
+    pub(crate) fn tells_changes_after(self, moment: i64) -> bool {
+        let step = if self.changed_ns % 1_000_000_000 == 0 { COARSE_NS } else { FINE_NS };
+        self.changed_ns.saturating_add(step) < moment
     }
 }
 
-/// Lists the `.md` files below `folder` (relative to `root`), sorted by path. Symbolic links and folders whose name
-/// begins with `.` are passed over, and so is what `skip` names.
-pub(crate) fn markdown(root: &Path, folder: &str, skip: &[&str]) -> Vec<String> {
-    let mut found = Vec::new();
-    walk(root, folder, skip, 0, &mut |path| {
-        if path.ends_with(".md") {
-            found.push(path.to_owned());
-        }
-    });
-    found.sort();
-    found
+/// The moment by the clock that file systems take their times from, in nanoseconds since the epoch.
+pub(crate) fn file_clock() -> i64 {
+    #[cfg(target_os = "linux")]
+    {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+        now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        model::Clock::now(&model::SystemClock).saturating_mul(1_000_000)
+    }
 }
 
-/// Calls `see` for every plain file below `folder`.
+/// Calls `see` for every plain file below `folder`. Symbolic links and folders whose name begins with `.` are passed over,
+/// and so is what `skip` names.
 pub(crate) fn walk(root: &Path, folder: &str, skip: &[&str], depth: usize, see: &mut dyn FnMut(&str)) {
+    entries(root, folder, skip, depth, &mut |path, _| see(path));
+}
+
+/// Calls `see` for every `.md` file below `folder`, with its stamp.
+pub(crate) fn stamped(root: &Path, folder: &str, skip: &[&str], see: &mut dyn FnMut(&str, Stamp)) {
+    entries(root, folder, skip, 0, &mut |path, entry| {
+        if path.ends_with(".md")
+            && let Ok(meta) = entry.metadata()
+        {
+            see(path, Stamp::of(&meta));
+        }
+    });
+}
+
+fn entries(root: &Path, folder: &str, skip: &[&str], depth: usize, see: &mut dyn FnMut(&str, &fs::DirEntry)) {
     if depth > MAX_DEPTH {
         return;
     }
     let Ok(entries) = fs::read_dir(root.join(folder)) else { return };
+    // One text for all paths of a folder: there may be very many.
+    let mut path = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    let start = path.len();
     for entry in entries.flatten() {
-        let (Ok(kind), Some(name)) = (entry.file_type(), entry.file_name().to_str().map(str::to_owned)) else {
-            continue;
-        };
-        let path = crate::paths::join(folder, &name);
+        let name = entry.file_name();
+        let (Ok(kind), Some(name)) = (entry.file_type(), name.to_str()) else { continue };
+        path.truncate(start);
+        path.push_str(name);
         if kind.is_dir() {
             if !name.starts_with('.') && !skip.contains(&path.as_str()) {
-                walk(root, &path, skip, depth + 1, see);
+                self::entries(root, &path, skip, depth + 1, see);
             }
         } else if kind.is_file() {
-            see(&path);
+            see(&path, &entry);
         }
     }
 }
@@ -194,8 +227,17 @@ mod tests {
         }
         std::os::unix::fs::symlink(at("c/a.md"), at("c/link.md")).expect("linked");
         std::os::unix::fs::symlink(at("c"), at("c/loop")).expect("linked");
-        assert_eq!(markdown(root.path(), "c", &["c/skip"]), ["c/.dot.md", "c/a.md", "c/sub/b.md"]);
-        assert!(markdown(root.path(), "none", &[]).is_empty());
+        let found = |folder: &str| {
+            let mut found = Vec::new();
+            stamped(root.path(), folder, &["c/skip"], &mut |path, stamp| {
+                assert_eq!(stamp, Stamp::of(&fs::metadata(at(path)).expect("there")));
+                found.push(path.to_owned());
+            });
+            found.sort();
+            found
+        };
+        assert_eq!(found("c"), ["c/.dot.md", "c/a.md", "c/sub/b.md"]);
+        assert!(found("none").is_empty());
     }
 
     #[test]

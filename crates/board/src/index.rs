@@ -1,22 +1,18 @@
-//! All records of a workspace, kept in memory, with who refers to whom.
+//! All records of a workspace in id order, and what answers say of each: rows, summaries, whole records.
 //!
-//! A file is read again when its time, size or inode has changed; one bad file never breaks the rest. The whole tree is
-//! looked through at most every 250 ms; what this process wrote itself is read again at once.
+//! Here is one moment; `looking` makes the next one of it.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
-use crate::files::{self, Stamp};
+use crate::graph::{Graph, Link, path_key};
 use crate::paths;
-use crate::record::{Kind, Place, Record, Unreadable};
-
-/// How long what was seen counts as seen.
-const FRESH: Duration = Duration::from_millis(250);
+use crate::record::{Kind, Place, Record, Unreadable, Whole};
 
 /// Back-links that are listed.
 pub(crate) const MAX_INCOMING: usize = 20;
@@ -24,78 +20,112 @@ pub(crate) const MAX_INCOMING: usize = 20;
 /// Bodies of list rows are cut here, in characters.
 const EXCERPT: usize = 200;
 
-/// One reference to another record.
-#[derive(Debug, Clone)]
-pub(crate) struct Link {
-    pub(crate) id: String,
-    /// The record, when there is one.
-    pub(crate) target: Option<usize>,
-    /// All relations, the strongest first.
-    pub(crate) relations: Vec<&'static str>,
-}
-
-fn rank(relation: &str) -> u8 {
-    match relation {
-        "source" => 0,
-        "related" => 2,
-        "wikilink" => 3,
-        "markdown" => 4,
-        "mention" => 5,
-        _ => 1,
-    }
-}
+/// The slot of nothing.
+const NOWHERE: u32 = u32::MAX;
 
 /// A view of all records at one moment.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Index {
     /// In id order.
     pub(crate) records: Vec<Arc<Record>>,
+    /// By path.
     pub(crate) unreadable: Vec<Unreadable>,
-    by_id: HashMap<String, usize>,
-    pub(crate) outgoing: Vec<Vec<Link>>,
-    /// Who refers, by which relations; in the order of the modules.
-    pub(crate) incoming: Vec<Vec<(usize, Vec<&'static str>)>>,
+    /// Each record's slot: a number that it keeps while others come and go.
+    slots: Vec<u32>,
+    /// Where the record of a slot is.
+    places: Vec<u32>,
+    by_path: HashMap<u64, u32>,
+    pub(crate) graph: Graph,
+}
+
+/// Orders by id, so that `T-9999` comes before `T-10000`, and files of one id by path.
+fn order(one: &Record, other: &Record) -> Ordering {
+    paths::compare_ids(&one.id, &other.id).then_with(|| one.path.cmp(&other.path))
+}
+
+fn small(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(NOWHERE)
 }
 
 impl Index {
-    fn new(records: Vec<Arc<Record>>, mut unreadable: Vec<Unreadable>) -> Self {
+    /// Makes an index of records.
+    pub(crate) fn new(mut records: Vec<Arc<Record>>, mut unreadable: Vec<Unreadable>) -> Self {
         // Numbers are read once for each id, and not for each comparison.
-        let mut keyed: Vec<((usize, u64), Arc<Record>)> =
-            records.into_iter().map(|record| (paths::id_parts(&record.id), record)).collect();
-        keyed.sort_by(|(one, left), (other, right)| {
-            (&left.id[..one.0], one.1, &left.id, &left.path).cmp(&(
-                &right.id[..other.0],
-                other.1,
-                &right.id,
-                &right.path,
-            ))
+        records.sort_by_cached_key(|record| {
+            let (end, number) = paths::id_parts(&record.id);
+            (record.id[..end].to_owned(), number, record.id.clone(), record.path.clone())
         });
-        let records: Vec<Arc<Record>> = keyed.into_iter().map(|(_, record)| record).collect();
+        records.shrink_to_fit();
         unreadable.sort_by(|one, other| one.path.cmp(&other.path));
-        let mut by_id = HashMap::with_capacity(records.len());
-        let mut by_path = HashMap::with_capacity(records.len());
-        for (at, record) in records.iter().enumerate() {
-            by_id.entry(record.id.clone()).or_insert(at);
-            by_path.insert(record.path.as_str(), at);
+        let slots: Vec<u32> = (0..small(records.len())).collect();
+        let mut index = Self {
+            unreadable,
+            places: slots.clone(),
+            by_path: HashMap::with_capacity(records.len()),
+            graph: Graph::default(),
+            records: Vec::new(),
+            slots,
+        };
+        for (slot, record) in (0..).zip(&records) {
+            index.by_path.insert(path_key(&record.path), slot);
+            index.graph.add(slot, record);
         }
-        let outgoing: Vec<Vec<Link>> = records.iter().map(|record| links(record, &by_id, &by_path, &records)).collect();
-        let mut order: Vec<usize> = (0..records.len()).collect();
-        order.sort_by_key(|at| (records[*at].kind, *at));
-        let mut incoming: Vec<Vec<(usize, Vec<&'static str>)>> = vec![Vec::new(); records.len()];
-        for source in order {
-            for link in &outgoing[source] {
-                if let Some(target) = link.target {
-                    incoming[target].push((source, link.relations.clone()));
-                }
-            }
-        }
-        Self { records, unreadable, by_id, outgoing, incoming }
+        index.records = records;
+        index
     }
 
-    /// Makes an index of records that lie nowhere.
-    #[cfg(test)]
-    pub(crate) fn of_records(records: Vec<Arc<Record>>) -> Self {
-        Self::new(records, Vec::new())
+    /// Adds a record and returns its slot.
+    pub(crate) fn insert(&mut self, record: Arc<Record>) -> u32 {
+        let at = self.records.partition_point(|other| order(other, &record).is_lt());
+        let slot = small(self.places.len());
+        self.shift(at, 1);
+        self.places.push(small(at));
+        self.slots.insert(at, slot);
+        self.by_path.insert(path_key(&record.path), slot);
+        self.graph.add(slot, &record);
+        self.records.insert(at, record);
+        slot
+    }
+
+    /// Removes the record of a file.
+    pub(crate) fn remove(&mut self, path: &str) -> bool {
+        self.unreadable.retain(|bad| bad.path != path);
+        let Some(slot) = self.by_path.remove(&path_key(path)) else { return false };
+        let Some(at) = self.place(slot as usize) else { return false };
+        let record = self.records.remove(at);
+        self.slots.remove(at);
+        self.places[slot as usize] = NOWHERE;
+        self.shift(at, -1);
+        self.graph.remove(slot, &record);
+        true
+    }
+
+    /// Adds a file that is no record.
+    pub(crate) fn insert_unreadable(&mut self, bad: Unreadable) {
+        let at = self.unreadable.partition_point(|other| other.path < bad.path);
+        self.unreadable.insert(at, bad);
+    }
+
+    fn shift(&mut self, from: usize, by: i32) {
+        let from = small(from);
+        for place in self.places.iter_mut().filter(|place| **place != NOWHERE && **place >= from) {
+            *place = place.saturating_add_signed(by);
+        }
+    }
+
+    /// How many slots were given.
+    pub(crate) fn slots(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The slot of a record.
+    pub(crate) fn slot(&self, at: usize) -> usize {
+        self.slots[at] as usize
+    }
+
+    /// Where the record of a slot is, if there still is one.
+    pub(crate) fn place(&self, slot: usize) -> Option<usize> {
+        self.places.get(slot).filter(|place| **place != NOWHERE).map(|place| *place as usize)
     }
 
     /// Finds a record; of several with one id, the first.
@@ -105,7 +135,14 @@ impl Index {
     }
 
     pub(crate) fn position(&self, id: &str) -> Option<usize> {
-        self.by_id.get(id).copied()
+        let at = self.records.partition_point(|record| paths::compare_ids(&record.id, id).is_lt());
+        self.records.get(at).is_some_and(|record| record.id == id).then_some(at)
+    }
+
+    /// Finds the record of a file.
+    pub(crate) fn at_path(&self, path: &str) -> Option<usize> {
+        let slot = self.by_path.get(&path_key(path))?;
+        self.place(*slot as usize)
     }
 
     /// All records in id order.
@@ -134,42 +171,32 @@ impl Index {
         Value::Object(map)
     }
 
-    /// The back-links that are listed: all, or the strongest.
-    pub(crate) fn shown_incoming(&self, at: usize) -> Vec<&(usize, Vec<&'static str>)> {
-        let mut shown: Vec<&(usize, Vec<&'static str>)> = self.incoming[at].iter().collect();
-        if shown.len() > MAX_INCOMING {
-            shown.sort_by_key(|(_, relations)| relations.first().map_or(9, |relation| rank(relation)));
-            shown.truncate(MAX_INCOMING);
-        }
-        shown
-    }
-
     /// The whole record.
-    pub(crate) fn full(&self, at: usize, root: &Path, config: &Config) -> Map<String, Value> {
+    pub(crate) fn full(&self, at: usize, whole: &Whole, root: &Path, config: &Config) -> Map<String, Value> {
         let record = &self.records[at];
-        let mut map = record.to_json(config);
+        let mut map = whole.to_json(config);
         if record.kind == Kind::Card {
             map.insert("assets".into(), json!(assets(root, config, &record.id)));
         }
         if record.kind == Kind::Change {
-            let releases: Vec<&str> = self.incoming[at]
-                .iter()
-                .filter(|(source, relations)| {
-                    self.records[*source].kind == Kind::Release && relations.contains(&"fragments")
-                })
-                .map(|(source, _)| self.records[*source].id.as_str())
+            let releases: Vec<&str> = self
+                .incoming(at, usize::MAX)
+                .into_iter()
+                .filter(|one| self.records[one.source].kind == Kind::Release)
+                .filter(|one| self.relations(one.source, at).contains(&"fragments"))
+                .map(|one| self.records[one.source].id.as_str())
                 .collect();
             if !releases.is_empty() {
                 map.insert("releaseIds".into(), json!(releases));
             }
         }
-        map.insert("outgoing".into(), self.outgoing[at].iter().map(|link| self.link_json(link)).collect());
-        map.insert("incomingTotal".into(), json!(self.incoming[at].len()));
+        map.insert("outgoing".into(), self.outgoing(at).iter().map(|link| self.link_json(link)).collect());
+        map.insert("incomingTotal".into(), json!(self.incoming_total(at)));
         let incoming: Vec<Value> = self
-            .shown_incoming(at)
+            .incoming(at, MAX_INCOMING)
             .into_iter()
-            .map(|(source, relations)| {
-                let source = &self.records[*source];
+            .map(|one| {
+                let (source, relations) = (&self.records[one.source], self.relations(one.source, at));
                 let mut link = Map::new();
                 link.insert("id".into(), json!(source.id));
                 link.insert("relation".into(), json!(relations.first()));
@@ -206,7 +233,7 @@ impl Index {
         put("title", json!(record.title));
         put("path", json!(record.path));
         put("status", json!(record.status()));
-        let field = |key: &str| record.fields.get(key).cloned().unwrap_or(Value::Null);
+        let field = |key: &str| record.fields.get(key).unwrap_or(Value::Null);
         if matches!(record.kind, Kind::Card | Kind::Change) {
             put("type", field("type"));
             put("priority", field("priority"));
@@ -243,13 +270,13 @@ impl Index {
             put("created", field("created"));
             put("updated", field("updated"));
         }
-        put("incomingTotal", json!(self.incoming[at].len()));
+        put("incomingTotal", json!(self.incoming_total(at)));
         let axes = record.axes(config);
         for axis in &axes {
             put(axis, field(axis));
         }
         put("axes", json!(axes));
-        put("bodyBytes", json!(record.body.len()));
+        put("bodyBytes", json!(record.body_bytes));
         map
     }
 
@@ -259,25 +286,26 @@ impl Index {
         at: usize,
         config: &Config,
         score: Option<Value>,
-        excerpt: Option<String>,
+        excerpt: &str,
     ) -> Map<String, Value> {
         let record = &self.records[at];
         let mut map = self.row(at, config);
-        map.insert("file".into(), json!(record.file));
+        map.insert("file".into(), json!(record.file()));
         map.insert("revision".into(), json!(record.revision));
         if let Some(score) = score {
             map.insert("searchScore".into(), score);
         }
-        map.insert("excerpt".into(), json!(excerpt.unwrap_or_else(|| self::excerpt(&record.body))));
-        let outgoing: Vec<Value> = self.outgoing[at]
+        map.insert("excerpt".into(), json!(excerpt));
+        let outgoing: Vec<Value> = self
+            .outgoing(at)
             .iter()
             .map(|link| json!({ "id": link.id, "relation": link.relations.first(), "exists": link.target.is_some() }))
             .collect();
         map.insert("outgoing".into(), Value::Array(outgoing));
         let incoming: Vec<Value> = self
-            .shown_incoming(at)
+            .incoming(at, MAX_INCOMING)
             .into_iter()
-            .map(|(source, relations)| json!({ "id": self.records[*source].id, "relation": relations.first() }))
+            .map(|one| json!({ "id": self.records[one.source].id, "relation": self.relations(one.source, at).first() }))
             .collect();
         map.insert("incoming".into(), Value::Array(incoming));
         map
@@ -317,182 +345,6 @@ fn assets(root: &Path, config: &Config, id: &str) -> Vec<String> {
         .collect();
     names.sort();
     names
-}
-
-fn links(
-    record: &Record,
-    by_id: &HashMap<String, usize>,
-    by_path: &HashMap<&str, usize>,
-    records: &[Arc<Record>],
-) -> Vec<Link> {
-    let mut found: Vec<Link> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut add = |id: &str, relation: &'static str, only_existing: bool| {
-        let target = by_id.get(id).copied();
-        if id == record.id || (only_existing && target.is_none()) {
-            return;
-        }
-        let key = target.map(|at| records[at].id.as_str());
-        let place = match key {
-            Some(key) => places.get(key).copied(),
-            None => found.iter().position(|link| link.id == id),
-        };
-        match place {
-            Some(place) if !found[place].relations.contains(&relation) => found[place].relations.push(relation),
-            Some(_) => {}
-            None => {
-                if let Some(key) = key {
-                    places.insert(key, found.len());
-                }
-                found.push(Link { id: id.to_owned(), target, relations: vec![relation] });
-            }
-        }
-    };
-    for (relation, id) in record.field_references() {
-        add(id, relation, false);
-    }
-    for id in &record.pointers.wikilinks {
-        add(id, "wikilink", false);
-    }
-    for id in &record.pointers.mentions {
-        // Many words look like an id; only a real one is a reference.
-        add(id, "mention", true);
-    }
-    if record.kind == Kind::Card
-        && let Some(at) = paths::inside(record.text("source")).and_then(|path| by_path.get(path.as_str()).copied())
-    {
-        add(&records[at].id, "source", true);
-    }
-    for link in &record.pointers.links {
-        let path = link.split(['#', '?']).next().unwrap_or("");
-        if path.is_empty() || path.contains("://") {
-            continue;
-        }
-        let path = if path.starts_with('/') {
-            path.trim_start_matches('/').to_owned()
-        } else {
-            format!("{}/{path}", paths::parent(&record.path))
-        };
-        if let Some(at) =
-            paths::inside(path.trim_start_matches('/')).and_then(|path| by_path.get(path.as_str()).copied())
-        {
-            add(&records[at].id, "markdown", true);
-        }
-    }
-    for link in &mut found {
-        link.relations.sort_by_key(|relation| (rank(relation), *relation));
-    }
-    found
-}
-
-/// What is known of the files, between two looks.
-#[derive(Debug, Default)]
-pub(crate) struct Cache {
-    files: HashMap<String, (Stamp, Result<Arc<Record>, Unreadable>)>,
-    index: Option<Arc<Index>>,
-    looked: Option<Instant>,
-    /// Written by this process since.
-    touched: HashSet<String>,
-}
-
-impl Cache {
-    /// Remembers that a file was written, moved or removed by this process.
-    pub(crate) fn touch(&mut self, path: &str) {
-        self.touched.insert(path.to_owned());
-    }
-
-    /// What is known of each file, in no order.
-    pub(crate) fn stamps(&self) -> Vec<String> {
-        let shown = |(path, (stamp, _)): (&String, &(Stamp, _))| {
-            format!("{path} {} {} {}", stamp.modified_ns, stamp.size, stamp.inode)
-        };
-        self.files.iter().map(shown).collect()
-    }
-
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    /// Returns the records as they are now.
-    pub(crate) fn index(&mut self, root: &Path, config: &Config) -> Arc<Index> {
-        let fresh = self.looked.is_some_and(|looked| looked.elapsed() < FRESH);
-        if fresh
-            && self.touched.is_empty()
-            && let Some(index) = &self.index
-        {
-            return Arc::clone(index);
-        }
-        let changed = if fresh { self.read_touched(root, config) } else { self.read_all(root, config) };
-        self.touched.clear();
-        if !changed && let Some(index) = &self.index {
-            return Arc::clone(index);
-        }
-        let mut records = Vec::with_capacity(self.files.len());
-        let mut unreadable = Vec::new();
-        for (_, read) in self.files.values() {
-            match read {
-                Ok(record) => records.push(Arc::clone(record)),
-                Err(bad) => unreadable.push(bad.clone()),
-            }
-        }
-        let index = Arc::new(Index::new(records, unreadable));
-        self.index = Some(Arc::clone(&index));
-        index
-    }
-
-    fn read_touched(&mut self, root: &Path, config: &Config) -> bool {
-        let touched: Vec<String> = self.touched.iter().cloned().collect();
-        for path in touched {
-            self.files.remove(&path);
-            if let Some(place) = place_of(&path, config) {
-                self.read_one(root, config, place);
-            }
-        }
-        true
-    }
-
-    fn read_all(&mut self, root: &Path, config: &Config) -> bool {
-        let places = places(root, config);
-        let mut changed = false;
-        let mut present = HashSet::with_capacity(places.len());
-        for place in places {
-            present.insert(place.path.clone());
-            let seen = std::fs::symlink_metadata(root.join(&place.path)).map(|meta| Stamp::of(&meta)).ok();
-            let known = self.files.get(&place.path).map(|(stamp, _)| *stamp);
-            if seen.is_some() && seen == known && !self.touched.contains(&place.path) {
-                continue;
-            }
-            self.read_one(root, config, place);
-            changed = true;
-        }
-        let before = self.files.len();
-        self.files.retain(|path, _| present.contains(path));
-        self.looked = Some(Instant::now());
-        changed || before != self.files.len()
-    }
-
-    fn read_one(&mut self, root: &Path, config: &Config, place: Place) {
-        let path = root.join(&place.path);
-        let limit = if place.kind == Kind::Doc { config.docs.max_file_bytes } else { u64::MAX };
-        match files::read(&path, limit) {
-            Ok((text, stamp)) => {
-                let read = place.read(&text, stamp).map(Arc::new);
-                self.files.insert(place.path, (stamp, read));
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => {
-                let stamp = std::fs::symlink_metadata(&path).map(|meta| Stamp::of(&meta)).unwrap_or_default();
-                let bad = Unreadable {
-                    kind: place.kind,
-                    path: place.path.clone(),
-                    archived: place.archived,
-                    reason: error.to_string(),
-                };
-                self.files.insert(place.path, (stamp, Err(bad)));
-            }
-        }
-    }
 }
 
 /// Says what a path is, from where it lies. `None` for what is no record.
@@ -538,60 +390,10 @@ pub(crate) fn place_of(path: &str, config: &Config) -> Option<Place> {
     None
 }
 
-/// Everything that may be a record, once each.
-fn places(root: &Path, config: &Config) -> Vec<Place> {
-    let mut seen = HashSet::new();
-    let mut found = Vec::new();
-    let mut add = |path: String| {
-        if let Some(place) = place_of(&path, config)
-            && seen.insert(path)
-        {
-            found.push(place);
-        }
-    };
-    let tree = |folder: &str| files::markdown(root, folder, &[]);
-    if config.cards.enabled {
-        tree(&config.cards.path).into_iter().for_each(&mut add);
-        tree(&config.cards.archive_path).into_iter().for_each(&mut add);
-    }
-    if config.changelog.enabled {
-        tree(&config.changelog.fragments_path).into_iter().for_each(&mut add);
-        tree(&config.changelog.releases_path).into_iter().for_each(&mut add);
-    }
-    if config.memory.enabled {
-        for collection in &config.memory.collections {
-            tree(&paths::join(&config.memory.path, collection.name())).into_iter().for_each(&mut add);
-        }
-    }
-    if config.docs.enabled {
-        tree(&config.docs.managed_path).into_iter().for_each(&mut add);
-        for source in &config.docs.sources {
-            let source = source.trim_start_matches("./");
-            // Only the part before the first wildcard has to be walked.
-            let fixed: Vec<&str> = source.split('/').take_while(|part| !part.contains(['*', '?'])).collect();
-            if fixed.len() == source.split('/').count() {
-                if std::fs::symlink_metadata(root.join(source)).is_ok_and(|meta| meta.is_file()) {
-                    add(source.to_owned());
-                }
-                continue;
-            }
-            // A folder that is excluded as a whole is not entered.
-            let skip: Vec<&str> = config
-                .docs
-                .exclude
-                .iter()
-                .filter_map(|pattern| pattern.strip_suffix("/**"))
-                .filter(|folder| !folder.contains('*'))
-                .collect();
-            files::walk(root, &fixed.join("/"), &skip, 0, &mut |path| add(path.to_owned()));
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::Stamp;
 
     #[test]
     fn excerpts_are_one_line() {
@@ -604,7 +406,9 @@ mod tests {
     fn links_take_the_strongest_relation() {
         let read = |path: &str, text: &str| {
             let config = Config::default();
-            Arc::new(place_of(path, &config).expect("a record").read(text, Stamp::default()).expect("read"))
+            Arc::new(
+                place_of(path, &config).expect("a record").read(text, Stamp::default()).expect("read").into_record(),
+            )
         };
         let index = Index::new(
             vec![
@@ -621,11 +425,12 @@ mod tests {
             Vec::new(),
         );
         let at = index.position("T-0001").expect("there");
-        let links: Vec<_> = index.outgoing[at].iter().map(|link| (link.id.as_str(), link.relations.clone())).collect();
+        let links = index.outgoing(at);
+        let links: Vec<_> = links.iter().map(|link| (link.id.as_str(), link.relations.clone())).collect();
         assert_eq!(links, [("T-0002", vec!["wikilink", "mention"]), ("DOC-0001", vec!["markdown"])]);
         let at = index.position("T-0002").expect("there");
-        assert_eq!(index.outgoing[at][0].relations, ["depends", "mention"]);
-        assert!(index.outgoing[at][1].target.is_none());
-        assert_eq!(index.incoming[at].len(), 1);
+        assert_eq!(index.outgoing(at)[0].relations, ["depends", "mention"]);
+        assert!(index.outgoing(at)[1].target.is_none());
+        assert_eq!(index.incoming_total(at), 1);
     }
 }

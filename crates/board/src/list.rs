@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::board::{Board, Fields};
 use crate::error::{Result, refuse};
+use crate::index::excerpt;
 use crate::record::{Kind, Record};
-use crate::search;
+use crate::search::{self, Searched};
 
 /// A part of a list.
 #[derive(Debug, Clone, Copy)]
@@ -164,7 +165,7 @@ impl Board {
             .filter(|at| kind.contains(&index.records[*at].kind) && admits(&index.records[*at]))
             .collect();
         found.sort_by_key(|at| (index.records[*at].archived, *at));
-        found.into_iter().map(|at| index.full(at, self.root(), self.config())).collect()
+        found.into_iter().map(|at| self.full(&index, at)).collect()
     }
 
     /// Whole cards that a filter lets through, the live ones first.
@@ -179,26 +180,29 @@ impl Board {
     ///
     /// `SEARCH_REGEX_INVALID`.
     pub fn search(&self, query: &SearchQuery<'_>) -> Result<Value> {
-        let index = self.index();
-        let found = search::search(&index, query.query, query.kinds)?;
+        let (index, lexicon) = self.searchable();
+        let body = |at: usize| self.read(&index.records[at]).body;
+        let searched = Searched { index: &index, lexicon: &lexicon, body: &body };
+        let most = query.page.offset.saturating_add(query.page.limit);
+        let found = search::search(&searched, query.query, query.kinds, most)?;
         let records: Vec<Fields> = found
             .hits
             .iter()
             .skip(query.page.offset)
-            .take(query.page.limit)
             .map(|hit| {
                 if query.full {
-                    let mut record = index.full(hit.at, self.root(), self.config());
+                    let mut record = self.full(&index, hit.at);
                     record.insert("searchScore".into(), json!(hit.score));
                     record
                 } else {
-                    index.summary(hit.at, self.config(), Some(json!(hit.score)), hit.excerpt.clone())
+                    let excerpt = hit.excerpt.clone().unwrap_or_else(|| excerpt(&body(hit.at)));
+                    index.summary(hit.at, self.config(), Some(json!(hit.score)), &excerpt)
                 }
             })
             .collect();
         Ok(json!({
             "records": records,
-            "total": found.hits.len(),
+            "total": found.total,
             "offset": query.page.offset,
             "limit": query.page.limit,
             "view": if query.full { "full" } else { "summary" },

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::allocate::Ids;
-use crate::board::{Board, Family, Fields, as_list, as_text};
+use crate::board::{Board, Family, Fields};
 use crate::error::{BoardError, Result, refuse};
-use crate::front_matter::{Text, is_empty};
-use crate::record::{Kind, Record};
+use crate::form::{Form, New};
+use crate::front_matter::is_empty;
+use crate::record::{Kind, Record, Whole};
 use crate::vocabulary::Collection;
 use crate::{files, moment, paths};
 
@@ -17,41 +18,39 @@ const FAMILY: Family = Family {
     conflict: "MEMORY_WRITE_CONFLICT",
 };
 
-const ORDER: [&str; 18] = [
-    "title",
-    "status",
-    "category",
-    "confidence",
-    "occurrences",
-    "severity",
-    "started_at",
-    "resolved_at",
-    "expires",
-    "review_after",
-    "deciders",
-    "related",
-    "supersedes",
-    "graduated_to",
-    "corrective_actions",
-    "scope",
-    "owners",
-    "tags",
-];
-const LISTS: [&str; 9] = [
-    "deciders",
-    "related",
-    "supersedes",
-    "superseded_by",
-    "graduated_to",
-    "corrective_actions",
-    "scope",
-    "owners",
-    "tags",
-];
-
-fn form(key: &str, value: &Value) -> Value {
-    if LISTS.contains(&key) { as_list(value) } else { as_text(value) }
-}
+const FORM: Form = Form {
+    order: &[
+        "title",
+        "status",
+        "category",
+        "confidence",
+        "occurrences",
+        "severity",
+        "started_at",
+        "resolved_at",
+        "expires",
+        "review_after",
+        "deciders",
+        "related",
+        "supersedes",
+        "graduated_to",
+        "corrective_actions",
+        "scope",
+        "owners",
+        "tags",
+    ],
+    lists: &[
+        "deciders",
+        "related",
+        "supersedes",
+        "superseded_by",
+        "graduated_to",
+        "corrective_actions",
+        "scope",
+        "owners",
+        "tags",
+    ],
+};
 
 /// What a field of a collection may be.
 fn check(collection: Collection, fields: &Fields, whole: &Fields) -> Result<()> {
@@ -113,40 +112,31 @@ impl Board {
     /// # Errors
     ///
     /// `MEMORY_COLLECTION_DISABLED` and what a field may not be.
-    pub fn add_memory(&self, collection: &str, mut fields: Fields, body: &str) -> Result<Record> {
+    pub fn add_memory(&self, collection: &str, mut fields: Fields, body: &str) -> Result<Whole> {
         self.workspace().writable()?;
         let collection = self.collection(collection)?;
-        let mut header = Map::new();
-        for key in ORDER {
-            let value = form(key, &fields.remove(key).unwrap_or(Value::Null));
-            let value = if key == "status" && is_empty(&value) { json!(collection.statuses().first()) } else { value };
-            if !is_empty(&value) {
-                header.insert(key.to_owned(), value);
-            }
-        }
+        let status = collection.statuses().first().copied();
+        let default = |key: &str| status.filter(|_| key == "status").map(str::to_owned);
+        let header = FORM.header(&mut fields, &Map::new(), &default);
         if !header.contains_key("title") {
             return Err(BoardError::new("MEMORY_TITLE_REQUIRED", "a record needs a title"));
         }
         check(collection, &header, &header)?;
         let folder = paths::join(&self.config().memory.path, collection.name());
-        let reserved = self.reserve(&Ids {
-            prefix: collection.prefix(),
-            folders: &[&folder],
-            tries: 64,
-            failed: "MEMORY_ID_ALLOCATION_FAILED",
-        })?;
-        let name = file_name(&reserved.id, header.get("title").and_then(Value::as_str).unwrap_or(""));
-        let mut whole = Map::from_iter([("id".to_owned(), json!(reserved.id))]);
-        whole.append(&mut header);
-        whole.insert("created".into(), json!(self.today()));
-        whole.insert("updated".into(), json!(self.today()));
-        let source = Text::new(&whole, body)?.render();
-        let path = paths::join(&folder, &name);
-        if !files::create(&self.workspace().at(&path), &source)? {
-            return Err(refuse!("MEMORY_ID_TAKEN", "there is a file `{path}` already"));
-        }
-        self.touched(&path);
-        self.parse(&path, &source)
+        self.create(New {
+            ids: Ids {
+                prefix: collection.prefix(),
+                folders: &[&folder],
+                tries: 64,
+                failed: "MEMORY_ID_ALLOCATION_FAILED",
+            },
+            folder: &folder,
+            name: file_name,
+            header,
+            body,
+            taken: "MEMORY_ID_TAKEN",
+            check: |_, _| Ok(()),
+        })
     }
 
     /// Changes fields and body.
@@ -154,31 +144,15 @@ impl Board {
     /// # Errors
     ///
     /// `MEMORY_FIELD_NOT_PATCHABLE`, `MEMORY_NOT_FOUND`, and those of adding.
-    pub fn patch_memory(&self, id: &str, changes: &Fields, expected: Option<&str>) -> Result<Record> {
-        let patchable = |key: &str| key == "body" || ORDER.contains(&key) || LISTS.contains(&key);
-        if let Some(key) = changes.keys().find(|key| !patchable(key)) {
-            return Err(refuse!("MEMORY_FIELD_NOT_PATCHABLE", "`{key}` is not changed this way")
-                .with(json!({ "fields": [key] })));
-        }
-        let wanted: Fields = changes
-            .iter()
-            .filter(|(key, _)| *key != "body")
-            .map(|(key, value)| (key.clone(), form(key, value)))
-            .collect();
-        let mut held = self.hold(id, expected, &FAMILY, &|record| record.kind == Kind::Memory)?;
-        let mut whole = held.record.fields.clone();
+    pub fn patch_memory(&self, id: &str, changes: &Fields, expected: Option<&str>) -> Result<Whole> {
+        let wanted = FORM.changes(changes, "MEMORY_FIELD_NOT_PATCHABLE")?;
+        let held = self.hold(id, expected, &FAMILY, &|record| record.kind == Kind::Memory)?;
+        let mut whole = held.record.fields.to_map();
         whole.extend(wanted.clone());
         if let Some(collection) = held.record.collection {
             check(collection, &wanted, &whole)?;
         }
-        for (key, value) in &wanted {
-            held.text.set(key, value)?;
-        }
-        if let Some(body) = changes.get("body") {
-            held.text.set_body(body.as_str().unwrap_or(""));
-        }
-        held.text.set("updated", &json!(self.today()))?;
-        self.put(&held, None)
+        self.change(held, &wanted, changes.get("body"))
     }
 
     /// Marks a learning as having become something else.
@@ -186,7 +160,7 @@ impl Board {
     /// # Errors
     ///
     /// `MEMORY_GRADUATION_INVALID`, `MEMORY_GRADUATION_TARGET_REQUIRED`, `MEMORY_GRADUATION_TARGET_NOT_FOUND`.
-    pub fn graduate(&self, id: &str, targets: &[String], expected: Option<&str>) -> Result<Record> {
+    pub fn graduate(&self, id: &str, targets: &[String], expected: Option<&str>) -> Result<Whole> {
         let index = self.index();
         if let Some(record) = index.get(id)
             && record.kind == Kind::Memory
@@ -218,7 +192,7 @@ impl Board {
     /// # Errors
     ///
     /// `MEMORY_SUPERSESSION_SELF`, `MEMORY_SUPERSESSION_UNSUPPORTED`, `MEMORY_NOT_FOUND`, `MEMORY_WRITE_CONFLICT`.
-    pub fn supersede(&self, id: &str, by: &str, expected: Option<&str>) -> Result<(Record, Record)> {
+    pub fn supersede(&self, id: &str, by: &str, expected: Option<&str>) -> Result<(Whole, Whole)> {
         if id == by {
             return Err(BoardError::new("MEMORY_SUPERSESSION_SELF", "a record cannot supersede itself"));
         }

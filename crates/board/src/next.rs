@@ -42,8 +42,7 @@ impl Board {
             .take(limit)
             .map(|at| {
                 let card = &index.records[*at];
-                let mut row =
-                    if full { index.full(*at, self.root(), self.config()) } else { index.row(*at, self.config()) };
+                let mut row = if full { self.full(&index, *at) } else { index.row(*at, self.config()) };
                 row.insert("reason".into(), json!(reason(card, actor)));
                 row
             })

@@ -42,6 +42,9 @@ pub(crate) fn lies_in(path: &str, folder: &str) -> bool {
 
 /// Lower case with accents folded: decomposed, marks dropped.
 pub(crate) fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.nfd()
         .filter(|one| !unicode_normalization::char::is_combining_mark(*one))
         .flat_map(char::to_lowercase)

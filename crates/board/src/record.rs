@@ -1,14 +1,15 @@
-//! One record of any kind, as its file has it.
+//! One record of any kind: what an index keeps of it, and the whole of it as its file has it.
 
-use std::sync::OnceLock;
+use std::ops::Deref;
 
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 use crate::files::Stamp;
 use crate::front_matter::Text;
-use crate::markdown::{Pointers, pointers, sha256};
-use crate::search::Tokens;
+use crate::header::{Bytes, Header, Pointer, write_number, write_text};
+use crate::markdown::{acceptance, pointers, sha256};
+use crate::repair::stray_trail;
 use crate::vocabulary::Collection;
 
 /// What a record is.
@@ -37,6 +38,22 @@ impl Kind {
             Self::Release => "release",
             Self::Memory => "memory",
         }
+    }
+
+    /// Its number in what is written for machines.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Card => 0,
+            Self::Doc => 1,
+            Self::Change => 2,
+            Self::Release => 3,
+            Self::Memory => 4,
+        }
+    }
+
+    /// The kind of a number.
+    pub(crate) fn of(number: u8) -> Option<Self> {
+        [Self::Card, Self::Doc, Self::Change, Self::Release, Self::Memory].get(usize::from(number)).copied()
     }
 
     /// Keys whose `[a, b]` is a list.
@@ -99,8 +116,8 @@ impl Kind {
     }
 }
 
-/// A record as its file has it.
-#[derive(Debug)]
+/// What is known of a record without its text.
+#[derive(Debug, Clone)]
 pub struct Record {
     /// What it is.
     pub kind: Kind,
@@ -110,8 +127,8 @@ pub struct Record {
     pub title: String,
     /// Its file, relative to the workspace.
     pub path: String,
-    /// Its file as answers name it: relative to the folder of its family.
-    pub file: String,
+    /// Where in the path the part begins that answers name the file by.
+    file_at: u32,
     /// A card in the archive.
     pub archived: bool,
     /// A document of ours, and not an indexed one.
@@ -121,14 +138,32 @@ pub struct Record {
     /// The collection of something remembered.
     pub collection: Option<Collection>,
     /// The header.
-    pub fields: Map<String, Value>,
-    /// The body without the empty lines around it.
-    pub body: String,
+    pub fields: Header,
+    /// How many bytes the body has, without the empty lines around it.
+    pub(crate) body_bytes: u32,
+    /// Acceptance criteria: how many are ticked, and how many there are.
+    criteria: (u32, u32),
+    /// Whether a card's body has anything that may be wrong with it: open boxes, stray lines.
+    pub(crate) is_questionable: bool,
     /// `sha256:` of the file's text.
     pub revision: String,
     pub(crate) stamp: Stamp,
-    pub(crate) pointers: Pointers,
-    pub(crate) tokens: OnceLock<Tokens>,
+}
+
+/// A whole record, as its file has it.
+#[derive(Debug, Clone)]
+pub struct Whole {
+    record: Record,
+    /// The body without the empty lines around it.
+    pub body: String,
+}
+
+impl Deref for Whole {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.record
+    }
 }
 
 /// A file that is no record.
@@ -148,17 +183,31 @@ impl Record {
     /// Returns a field's text, `""` when it has none.
     #[must_use]
     pub fn text(&self, key: &str) -> &str {
-        self.fields.get(key).and_then(Value::as_str).unwrap_or("")
+        self.fields.text(key)
     }
 
-    /// Returns a field's list; a single text is a list of one.
+    /// Returns a field's list; a single text is split at its commas.
     #[must_use]
     pub fn list(&self, key: &str) -> Vec<&str> {
-        match self.fields.get(key) {
-            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
-            Some(Value::String(text)) => text.split(',').map(str::trim).filter(|one| !one.is_empty()).collect(),
-            _ => Vec::new(),
-        }
+        self.fields.list(key)
+    }
+
+    /// Its file as answers name it: relative to the folder of its family.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        self.path.get(self.file_at as usize..).unwrap_or(&self.path)
+    }
+
+    /// How many acceptance criteria are ticked, and how many there are; `None` for a card without any.
+    #[must_use]
+    pub fn criteria(&self) -> Option<(usize, usize)> {
+        let (done, total) = self.criteria;
+        (total > 0).then_some((done as usize, total as usize))
+    }
+
+    /// The same record with another text.
+    pub(crate) fn with_body(self, body: String) -> Whole {
+        Whole { record: self, body }
     }
 
     /// The status, with the default of an indexed document.
@@ -210,6 +259,64 @@ impl Record {
             .collect()
     }
 
+    /// Writes it, without its stamp, in a form that [`Self::read`] reads.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        let flags = [self.archived, self.managed, self.released, self.is_questionable];
+        bytes.push(self.kind.number());
+        bytes.push(flags.iter().rev().fold(0, |all, flag| all << 1 | u8::from(*flag)));
+        let collection = self.collection.and_then(|one| Collection::ALL.iter().position(|other| *other == one));
+        bytes.push(collection.and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX));
+        for text in [&self.id, &self.title, &self.path, &self.revision] {
+            write_text(bytes, text);
+        }
+        for number in [self.file_at, self.body_bytes, self.criteria.0, self.criteria.1] {
+            write_number(bytes, number as usize);
+        }
+        self.fields.write(bytes);
+    }
+
+    /// Reads what [`Self::write`] wrote.
+    pub(crate) fn read(bytes: &mut Bytes<'_>, stamp: Stamp) -> Option<Self> {
+        let kind = Kind::of(bytes.byte()?)?;
+        let flags = bytes.byte()?;
+        let collection = Collection::ALL.get(usize::from(bytes.byte()?)).copied();
+        let mut text = || bytes.text().map(str::to_owned);
+        let (id, title, path, revision) = (text()?, text()?, text()?, text()?);
+        Some(Self {
+            kind,
+            id,
+            title,
+            path,
+            archived: flags & 1 != 0,
+            managed: flags & 2 != 0,
+            released: flags & 4 != 0,
+            is_questionable: flags & 8 != 0,
+            collection,
+            file_at: bytes.number()?,
+            body_bytes: bytes.number()?,
+            criteria: (bytes.number()?, bytes.number()?),
+            revision,
+            fields: Header::read(bytes)?,
+            stamp,
+        })
+    }
+
+    /// Field references: relation and target, in order.
+    pub(crate) fn field_references(&self) -> Vec<(&'static str, &str)> {
+        let mut found = Vec::new();
+        for field in self.kind.references() {
+            found.extend(self.list(field).into_iter().map(|target| (*field, target)));
+        }
+        found
+    }
+}
+
+impl Whole {
+    /// The record without its text.
+    pub(crate) fn into_record(self) -> Record {
+        self.record
+    }
+
     /// The record as answers have it, without what only an index knows.
     #[must_use]
     pub fn to_json(&self, config: &Config) -> Map<String, Value> {
@@ -217,15 +324,15 @@ impl Record {
         let mut put = |key: &str, value: Value| {
             map.insert(key.to_owned(), value);
         };
-        let field = |key: &str| self.fields.get(key).cloned();
+        let field = |key: &str| self.fields.get(key);
         if self.kind == Kind::Card {
-            put("file", json!(self.file));
+            put("file", json!(self.file()));
             put("archived", json!(self.archived));
             put("body", json!(self.body));
-            for (key, value) in &self.fields {
+            for (key, value) in self.fields.iter() {
                 // A header may use our words for itself; ours win.
-                if !matches!(key.as_str(), "file" | "archived" | "body" | "revision" | "kind" | "recordType" | "path") {
-                    put(key, value.clone());
+                if !matches!(key, "file" | "archived" | "body" | "revision" | "kind" | "recordType" | "path") {
+                    put(key, value);
                 }
             }
             put("id", json!(self.id));
@@ -247,7 +354,7 @@ impl Record {
         }
         put("title", json!(self.title));
         put("path", json!(self.path));
-        put("file", json!(self.file));
+        put("file", json!(self.file()));
         put("body", json!(self.body));
         let keys: &[&str] = match self.kind {
             Kind::Doc => {
@@ -324,17 +431,8 @@ impl Record {
             Kind::Card | Kind::Change | Kind::Memory => {}
         }
         put("revision", json!(self.revision));
-        put("metadata", Value::Object(self.fields.clone()));
+        put("metadata", Value::Object(self.fields.to_map()));
         map
-    }
-
-    /// Field references: relation and target, in order.
-    pub(crate) fn field_references(&self) -> Vec<(&'static str, &str)> {
-        let mut found = Vec::new();
-        for field in self.kind.references() {
-            found.extend(self.list(field).into_iter().map(|target| (*field, target)));
-        }
-        found
     }
 }
 
@@ -368,7 +466,7 @@ impl Place {
     }
 
     /// Reads a record's text.
-    pub(crate) fn read(&self, text: &str, stamp: Stamp) -> Result<Record, Unreadable> {
+    pub(crate) fn read(&self, text: &str, stamp: Stamp) -> Result<Whole, Unreadable> {
         let parsed = Text::parse(text, self.kind.lists());
         let mut kind = self.kind;
         let (fields, body) = match &parsed {
@@ -394,24 +492,41 @@ impl Place {
             _ if kind == Kind::Doc => first_heading(&body).unwrap_or_else(|| spoken(&self.path)),
             _ => String::new(),
         };
-        Ok(Record {
+        let found = pointers(&body);
+        let found =
+            [(Pointer::Wikilink, &found.wikilinks), (Pointer::Mention, &found.mentions), (Pointer::Link, &found.links)];
+        let found = found.iter().flat_map(|(pointer, list)| list.iter().map(move |target| (*pointer, target.as_str())));
+        let (mut criteria, mut is_questionable) = ((0, 0), false);
+        if kind == Kind::Card && body.contains('[') {
+            let read = acceptance(&body);
+            criteria = (small(read.items.iter().filter(|item| item.checked).count()), small(read.items.len()));
+            is_questionable = criteria.0 != criteria.1 || !read.unreadable().is_empty();
+        }
+        is_questionable |= kind == Kind::Card && stray_trail(&body).1 > 0;
+        let record = Record {
             kind,
             id,
             title,
             path: self.path.clone(),
-            file: self.file.clone(),
+            file_at: small(self.path.len() - self.file.len()),
             archived: self.archived,
             managed: self.managed,
             released: self.released && kind == Kind::Change,
             collection: self.collection,
-            pointers: pointers(&body),
-            fields,
-            body,
+            fields: Header::new(&fields, found),
+            body_bytes: small(body.len()),
+            criteria,
+            is_questionable,
             revision: sha256(text.as_bytes()),
             stamp,
-            tokens: OnceLock::new(),
-        })
+        };
+        Ok(record.with_body(body))
     }
+}
+
+/// A count as an index keeps it; a record has at most 16 MiB.
+fn small(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// The id of a document that has none of its own.

@@ -9,6 +9,7 @@ use crate::allocate::Ids;
 use crate::board::Board;
 use crate::error::{BoardError, Result, refuse};
 use crate::front_matter::Text;
+use crate::header::Pointer;
 use crate::index::{Index, place_of};
 use crate::markdown::{ACTIVITY, append};
 use crate::record::{Kind, Record};
@@ -177,7 +178,7 @@ impl Board {
         let index = self.index_anew();
         let mut trails = Vec::new();
         for card in index.of(Kind::Card) {
-            let (_, count) = stray_trail(&card.body);
+            let (_, count) = stray_trail(&self.read(card).body);
             if count > 0 {
                 let mut held = self.hold_card(&card.id, None)?;
                 let (body, count) = stray_trail(held.text.body());
@@ -234,7 +235,7 @@ impl Board {
         let found: Vec<&Arc<Record>> = index
             .records
             .iter()
-            .filter(|record| record.id == target || record.path == target || record.file == target)
+            .filter(|record| record.id == target || record.path == target || record.file() == target)
             .collect();
         match found.as_slice() {
             [] => Err(refuse!("RECORD_NOT_FOUND", "there is no record `{target}`")),
@@ -327,8 +328,8 @@ impl Board {
                 continue;
             }
             let refers = record.field_references().iter().any(|(_, id)| *id == old)
-                || record.pointers.mentions.iter().any(|id| id == old)
-                || record.pointers.wikilinks.iter().any(|id| id == old);
+                || record.fields.pointers(Pointer::Mention).any(|id| id == old)
+                || record.fields.pointers(Pointer::Wikilink).any(|id| id == old);
             if !refers {
                 continue;
             }

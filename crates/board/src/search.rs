@@ -1,15 +1,16 @@
 //! Finding records by words, phrases, fields and patterns, in every script.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use regex::{Regex, RegexBuilder};
-use serde_json::Value;
 
 use crate::error::{Result, refuse};
 use crate::index::Index;
+use crate::lexicon::Lexicon;
 use crate::paths::folded;
-use crate::record::{Kind, Record};
+use crate::record::Kind;
+use crate::terms::{Place, dense_terms, is_dense, term, words};
 
 /// Patterns longer than this are refused, in characters.
 const MAX_PATTERN: usize = 256;
@@ -17,104 +18,85 @@ const MAX_PATTERN: usize = 256;
 const PATTERN_BODY: usize = 20_000;
 /// How much memory a pattern may take.
 const PATTERN_BYTES: usize = 1024 * 1024;
+/// Longer values are folded as a whole before something is looked for in them.
+const SHORT: usize = 200;
 
-/// The words of a record, as hashes: enough to compare, and small.
-#[derive(Debug)]
-pub(crate) struct Tokens {
-    id: u64,
-    title: Vec<u64>,
-    title_text: String,
-    meta: Vec<u64>,
-    body: Vec<u64>,
+/// What is searched: all records, their terms, and a way to their bodies.
+pub(crate) struct Searched<'a> {
+    pub(crate) index: &'a Index,
+    pub(crate) lexicon: &'a Lexicon,
+    /// Reads a record's body, by its place in the index.
+    pub(crate) body: &'a dyn Fn(usize) -> String,
 }
 
-fn hash(word: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    word.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Scripts that are written without spaces: a word is then any run of characters.
-fn is_dense(one: char) -> bool {
-    matches!(one,
-        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..='\u{9FFF}'
-        | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}' | '\u{20000}'..='\u{3FFFF}')
-}
-
-/// Splits text into words: letters and digits of every script, `_` and `-`.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|one: char| !(one.is_alphanumeric() || matches!(one, '_' | '-'))).filter(|word| !word.is_empty())
-}
-
-fn hashes(texts: &[&str]) -> Vec<u64> {
-    let mut found: Vec<u64> = texts.iter().flat_map(|text| words(text).map(hash).collect::<Vec<_>>()).collect();
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
-impl Tokens {
-    fn of(record: &Record) -> Self {
-        let title_text = folded(&record.title);
-        let mut meta: Vec<String> = vec![
-            folded(&record.path),
-            record.kind.name().to_owned(),
-            folded(record.record_type()),
-            folded(record.status()),
-        ];
-        for key in ["area", "visibility", "version", "category", "severity", "confidence"] {
-            meta.push(folded(record.text(key)));
-        }
-        for key in ["tags", "owners", "deciders"] {
-            meta.extend(record.list(key).into_iter().map(folded));
-        }
-        let meta: Vec<&str> = meta.iter().map(String::as_str).collect();
-        Self {
-            id: hash(&folded(&record.id)),
-            title: hashes(&[&title_text]),
-            meta: hashes(&meta),
-            body: hashes(&[&folded(&record.body)]),
-            title_text,
-        }
-    }
-}
-
-impl Record {
-    fn tokens(&self) -> &Tokens {
-        self.tokens.get_or_init(|| Tokens::of(self))
-    }
-}
+/// Scores by slot.
+struct Scores(Vec<u32>);
 
 #[derive(Debug)]
 struct Word {
     text: String,
-    hash: u64,
     dense: bool,
 }
 
 impl Word {
     fn new(text: &str) -> Self {
-        Self { hash: hash(text), dense: text.chars().any(is_dense), text: text.to_owned() }
+        Self { dense: text.chars().any(is_dense), text: text.to_owned() }
     }
 
-    fn score(&self, record: &Record) -> u32 {
-        let tokens = record.tokens();
-        let mut score = 0;
-        if tokens.id == self.hash {
-            score += 30;
+    /// Adds what the word is worth to every record that has it.
+    fn score(&self, searched: &Searched<'_>, scores: &mut Scores) {
+        let lexicon = searched.lexicon;
+        let mut add = |place: Place, worth: u32| {
+            lexicon.each(term(place, &self.text), &mut |slot| scores.add(slot, worth));
+        };
+        add(Place::Id, 30);
+        add(Place::Field, 5);
+        let mut titled = vec![false; scores.0.len()];
+        lexicon.each(term(Place::Title, &self.text), &mut |slot| {
+            titled[slot as usize] = true;
+            scores.add(slot, 15);
+        });
+        lexicon.each_titled(&self.text, &mut |slot| {
+            if !std::mem::replace(&mut titled[slot as usize], true) {
+                scores.add(slot, if self.dense { 15 } else { 8 });
+            }
+        });
+        if self.dense {
+            self.score_dense(searched, scores);
+        } else {
+            lexicon.each(term(Place::Body, &self.text), &mut |slot| scores.add(slot, 2));
         }
-        if tokens.title.binary_search(&self.hash).is_ok() {
-            score += 15;
-        } else if tokens.title_text.contains(&self.text) {
-            score += if self.dense { 15 } else { 8 };
+    }
+
+    /// A word without spaces around it may stand anywhere in a body: its characters and pairs say where it can be, and the
+    /// body decides.
+    fn score_dense(&self, searched: &Searched<'_>, scores: &mut Scores) {
+        let mut wanted = Vec::new();
+        dense_terms(&self.text, &mut wanted);
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut having = vec![0usize; scores.0.len()];
+        for term in &wanted {
+            searched.lexicon.each(*term, &mut |slot| having[slot as usize] += 1);
         }
-        if tokens.meta.binary_search(&self.hash).is_ok() {
-            score += 5;
+        let mut characters = self.text.chars();
+        let sure = characters.by_ref().take(2).all(is_dense) && characters.next().is_none();
+        for (slot, _) in having.iter().enumerate().filter(|(_, having)| **having == wanted.len()) {
+            let Some(at) = searched.index.place(slot) else { continue };
+            if sure || folded(&(searched.body)(at)).contains(&self.text) {
+                scores.0[slot] += 2;
+            }
         }
-        if tokens.body.binary_search(&self.hash).is_ok() || (self.dense && folded(&record.body).contains(&self.text)) {
-            score += 2;
-        }
-        score
+    }
+}
+
+impl Scores {
+    fn new(index: &Index) -> Self {
+        Self(vec![0; index.slots()])
+    }
+
+    fn add(&mut self, slot: u32, worth: u32) {
+        self.0[slot as usize] += worth;
     }
 }
 
@@ -189,56 +171,45 @@ fn parse(query: &str) -> Query {
     parsed
 }
 
-fn values(record: &Record, field: &str) -> Vec<String> {
-    let key = match field {
-        "tag" => "tags",
-        "claim" => "claimed_by",
-        other => other,
-    };
-    let own = match key {
-        "id" => Some(record.id.clone()),
-        "kind" => Some(record.kind.name().to_owned()),
-        "title" => Some(record.title.clone()),
-        "path" => Some(record.path.clone()),
-        "file" => Some(record.file.clone()),
-        "status" => Some(record.status().to_owned()),
-        "collection" => record.collection.map(|one| one.name().to_owned()),
-        "body" => Some(record.body.clone()),
-        "revision" => Some(record.revision.clone()),
-        "archived" if record.kind == Kind::Card => Some(record.archived.to_string()),
-        "managed" if record.kind == Kind::Doc => Some(record.managed.to_string()),
-        "released" if record.kind == Kind::Change => Some(record.released.to_string()),
-        _ => None,
-    };
-    if let Some(own) = own {
-        return vec![own];
+/// Tells whether a value contains a folded text.
+fn contains(value: &str, wanted: &str) -> bool {
+    if value.len() <= SHORT && value.is_ascii() {
+        let (value, wanted) = (value.as_bytes(), wanted.as_bytes());
+        return wanted.is_empty() || value.windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted));
     }
-    fn flat(value: &Value, found: &mut Vec<String>) {
-        match value {
-            Value::Array(items) => items.iter().for_each(|item| flat(item, found)),
-            Value::Object(map) => map.values().for_each(|item| flat(item, found)),
-            Value::String(text) => found.push(text.clone()),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    folded(value).contains(wanted)
+}
+
+impl Filter {
+    /// Tells whether any value of the field contains the text.
+    fn finds(&self, searched: &Searched<'_>, at: usize) -> bool {
+        let record = &searched.index.records[at];
+        let key = match self.field.as_str() {
+            "tag" => "tags",
+            "claim" => "claimed_by",
+            other => other,
+        };
+        let flag = |yes: bool| contains(if yes { "true" } else { "false" }, &self.value);
+        match key {
+            "id" => contains(&record.id, &self.value),
+            "kind" => contains(record.kind.name(), &self.value),
+            "title" => contains(&record.title, &self.value),
+            "path" => contains(&record.path, &self.value),
+            "file" => contains(record.file(), &self.value),
+            "status" => contains(record.status(), &self.value),
+            "collection" if record.collection.is_some() => contains(record.record_type(), &self.value),
+            "body" => contains(&(searched.body)(at), &self.value),
+            "revision" => contains(&record.revision, &self.value),
+            "archived" if record.kind == Kind::Card => flag(record.archived),
+            "managed" if record.kind == Kind::Doc => flag(record.managed),
+            "released" if record.kind == Kind::Change => flag(record.released),
+            key => record.fields.any_text(key, &mut |text| contains(text, &self.value)),
         }
     }
-    let mut found = Vec::new();
-    if let Some((_, value)) = record.fields.iter().find(|(name, _)| name.to_lowercase() == key) {
-        flat(value, &mut found);
-    }
-    found
 }
 
-impl Query {
-    fn admits(&self, record: &Record) -> bool {
-        self.filters.iter().all(|filter| {
-            let found = values(record, &filter.field).iter().any(|value| folded(value).contains(&filter.value));
-            found != filter.negated
-        }) && self.without.iter().all(|word| word.score(record) == 0)
-            && self.without_phrases.iter().all(|phrase| !holds(record, phrase))
-    }
-}
-
-fn holds(record: &Record, phrase: &str) -> bool {
+/// Tells whether a record has a whole phrase in its title or body.
+fn holds(searched: &Searched<'_>, at: usize, phrase: &str) -> bool {
     let within = |text: &str| {
         let text = collapsed(text);
         text.match_indices(phrase).any(|(at, _)| {
@@ -248,7 +219,7 @@ fn holds(record: &Record, phrase: &str) -> bool {
             edge(before) && edge(after)
         })
     };
-    within(&record.title) || within(&record.body)
+    within(&searched.index.records[at].title) || within(&(searched.body)(at))
 }
 
 /// One match.
@@ -263,57 +234,71 @@ pub(crate) struct Hit {
 /// What was found.
 #[derive(Debug)]
 pub(crate) struct Found {
+    /// The first ones, in order.
     pub(crate) hits: Vec<Hit>,
+    /// How many there are.
+    pub(crate) total: usize,
     /// `lexical` or `regex`.
     pub(crate) mode: &'static str,
 }
 
-/// Sorts hits: what is marked first, then by score, then the newest, then by title and id. What is compared is looked up
-/// once for each hit and not for each comparison.
-fn ordered(index: &Index, hits: Vec<(bool, Hit)>) -> Vec<Hit> {
+/// Sorts the first `most` hits: what is marked first, then by score, then the newest, then by title and id. What is
+/// compared is looked up once for each hit and not for each comparison, and what is not shown is not sorted.
+fn ordered(index: &Index, hits: Vec<(bool, Hit)>, most: usize, mode: &'static str) -> Found {
+    let total = hits.len();
     let mut keyed: Vec<_> = hits
         .into_iter()
         .map(|(first, hit)| {
             let record = &index.records[hit.at];
-            let newest = std::cmp::Reverse((first, hit.score, record.updated()));
+            let newest = Reverse((first, hit.score, record.updated()));
             ((newest, record.title.as_str(), record.id.as_str()), hit)
         })
         .collect();
+    if most < keyed.len() {
+        keyed.select_nth_unstable_by(most, |(one, _), (other, _)| one.cmp(other));
+        keyed.truncate(most);
+    }
     keyed.sort_by_key(|(key, _)| *key);
-    keyed.into_iter().map(|(_, hit)| hit).collect()
+    Found { hits: keyed.into_iter().map(|(_, hit)| hit).collect(), total, mode }
 }
 
-/// Searches; `kinds` limits what is looked at, empty is everything.
+/// Searches; `kinds` limits what is looked at, empty is everything. Of what is found the first `most` are named.
 ///
 /// # Errors
 ///
 /// `SEARCH_REGEX_INVALID`.
-pub(crate) fn search(index: &Index, query: &str, kinds: &[String]) -> Result<Found> {
+pub(crate) fn search(searched: &Searched<'_>, query: &str, kinds: &[String], most: usize) -> Result<Found> {
+    let index = searched.index;
     let wanted: HashSet<&str> = kinds.iter().map(String::as_str).collect();
-    let looked_at: Vec<usize> = (0..index.records.len())
-        .filter(|at| wanted.is_empty() || wanted.contains(index.records[*at].kind.name()))
-        .collect();
+    let looked_at =
+        (0..index.records.len()).filter(|at| wanted.is_empty() || wanted.contains(index.records[*at].kind.name()));
     if let Some((pattern, flags)) = pattern_of(query.trim()) {
-        return by_pattern(index, &looked_at, pattern, flags);
+        return by_pattern(searched, looked_at, pattern, flags, most);
     }
     let query = parse(query);
     let only_filters = query.words.is_empty();
     // A query of nothing that can be looked for finds nothing.
-    let nothing =
-        only_filters && query.filters.is_empty() && query.without.is_empty() && query.without_phrases.is_empty();
+    if only_filters && query.filters.is_empty() && query.without.is_empty() && query.without_phrases.is_empty() {
+        return Ok(Found { hits: Vec::new(), total: 0, mode: "lexical" });
+    }
+    let mut scores = Scores::new(index);
+    query.words.iter().for_each(|word| word.score(searched, &mut scores));
+    let mut without = Scores::new(index);
+    query.without.iter().for_each(|word| word.score(searched, &mut without));
     let mut hits: Vec<(bool, Hit)> = Vec::new();
     for at in looked_at {
-        let record = &index.records[at];
-        if nothing || !query.admits(record) {
-            continue;
-        }
-        let score = query.words.iter().map(|word| word.score(record)).sum();
-        if score > 0 || only_filters {
-            let whole = query.phrases.iter().all(|phrase| holds(record, phrase));
+        let slot = index.slot(at);
+        let score = scores.0[slot];
+        if (score > 0 || only_filters)
+            && without.0[slot] == 0
+            && query.filters.iter().all(|filter| filter.finds(searched, at) != filter.negated)
+            && !query.without_phrases.iter().any(|phrase| holds(searched, at, phrase))
+        {
+            let whole = query.phrases.iter().all(|phrase| holds(searched, at, phrase));
             hits.push((whole, Hit { at, score, excerpt: None }));
         }
     }
-    Ok(Found { hits: ordered(index, hits), mode: "lexical" })
+    Ok(ordered(index, hits, most, "lexical"))
 }
 
 fn pattern_of(query: &str) -> Option<(&str, &str)> {
@@ -323,7 +308,13 @@ fn pattern_of(query: &str) -> Option<(&str, &str)> {
     (end > 0 && flags.chars().all(|flag| "imsu".contains(flag))).then(|| (&inner[..end], flags))
 }
 
-fn by_pattern(index: &Index, looked_at: &[usize], pattern: &str, flags: &str) -> Result<Found> {
+fn by_pattern(
+    searched: &Searched<'_>,
+    looked_at: impl Iterator<Item = usize>,
+    pattern: &str,
+    flags: &str,
+    most: usize,
+) -> Result<Found> {
     if pattern.chars().count() > MAX_PATTERN {
         return Err(refuse!("SEARCH_REGEX_INVALID", "a pattern has at most {MAX_PATTERN} characters"));
     }
@@ -342,9 +333,10 @@ fn by_pattern(index: &Index, looked_at: &[usize], pattern: &str, flags: &str) ->
         })?;
     let mut hits: Vec<(bool, Hit)> = Vec::new();
     for at in looked_at {
-        let record = &index.records[*at];
-        let end = record.body.char_indices().nth(PATTERN_BODY).map_or(record.body.len(), |(end, _)| end);
-        let body = &record.body[..end];
+        let record = &searched.index.records[at];
+        let body = (searched.body)(at);
+        let end = body.char_indices().nth(PATTERN_BODY).map_or(body.len(), |(end, _)| end);
+        let body = &body[..end];
         let title = regex.find_iter(&record.title).count();
         let total = regex.find_iter(&record.id).count() + title + regex.find_iter(body).count();
         if total > 0 {
@@ -354,10 +346,10 @@ fn by_pattern(index: &Index, looked_at: &[usize], pattern: &str, flags: &str) ->
                 crate::index::excerpt(&body[start..end])
             });
             let score = u32::try_from(total).unwrap_or(u32::MAX);
-            hits.push((title > 0, Hit { at: *at, score, excerpt: line.filter(|line| !line.is_empty()) }));
+            hits.push((title > 0, Hit { at, score, excerpt: line.filter(|line| !line.is_empty()) }));
         }
     }
-    Ok(Found { hits: ordered(index, hits), mode: "regex" })
+    Ok(ordered(searched.index, hits, most, "regex"))
 }
 
 /// Words that say nothing about what a card is about.
@@ -429,7 +421,7 @@ const STOP_WORDS: [&str; 64] = [
 ];
 
 /// How well each of `candidates` fits the words of a text; 0 is not at all.
-pub(crate) fn relevance(index: &Index, text: &str, candidates: &[usize]) -> Vec<u32> {
+pub(crate) fn relevance(searched: &Searched<'_>, text: &str, candidates: &[usize]) -> Vec<u32> {
     let folded = folded(text);
     let mut seen = HashSet::new();
     let query: Vec<Word> = words(&folded)
@@ -439,31 +431,40 @@ pub(crate) fn relevance(index: &Index, text: &str, candidates: &[usize]) -> Vec<
         .filter(|word| seen.insert((*word).to_owned()))
         .map(Word::new)
         .collect();
-    candidates.iter().map(|at| query.iter().map(|word| word.score(&index.records[*at])).sum()).collect()
+    let mut scores = Scores::new(searched.index);
+    query.iter().for_each(|word| word.score(searched, &mut scores));
+    candidates.iter().map(|at| scores.0[searched.index.slot(*at)]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::files::Stamp;
-    use crate::record::Place;
+    use crate::{record, terms};
     use proptest::prelude::*;
-    use std::sync::Arc;
 
-    fn index(cards: &[(&str, &str, &str)]) -> Index {
-        let records = cards.iter().map(|(id, title, body)| {
+    struct Cards(Index, Lexicon, Vec<String>);
+
+    fn index(cards: &[(&str, &str, &str)]) -> Cards {
+        let (mut index, mut lexicon) = (Index::default(), Lexicon::new());
+        for (id, title, body) in cards {
             let text = format!("---\nid: {id}\ntitle: {title}\nstatus: next\ntags: [one]\n---\n\n{body}\n");
-            Arc::new(
-                Place::new(Kind::Card, &format!(".project/cards/{id}.md"), id)
-                    .read(&text, Stamp::default())
-                    .expect("a card"),
-            )
-        });
-        Index::of_records(records.collect())
+            let place = record::Place::new(Kind::Card, &format!(".project/cards/{id}.md"), id);
+            let card = place.read(&text, Stamp::default()).expect("a card");
+            let terms = terms::of(&card);
+            let slot = index.insert(std::sync::Arc::new(card.into_record()));
+            lexicon.add(slot, &folded(title), terms.into_iter());
+        }
+        Cards(index, lexicon, cards.iter().map(|(_, _, body)| (*body).to_owned()).collect())
     }
 
-    fn ids(index: &Index, query: &str) -> Vec<String> {
-        search(index, query, &[]).expect("valid").hits.iter().map(|hit| index.records[hit.at].id.clone()).collect()
+    fn found(cards: &Cards, query: &str) -> Result<Found> {
+        let body = |at: usize| cards.2[at].clone();
+        search(&Searched { index: &cards.0, lexicon: &cards.1, body: &body }, query, &[], 100)
+    }
+
+    fn ids(cards: &Cards, query: &str) -> Vec<String> {
+        found(cards, query).expect("valid").hits.iter().map(|hit| cards.0.records[hit.at].id.clone()).collect()
     }
 
     #[test]
@@ -504,16 +505,16 @@ mod tests {
         assert!(ids(&index, "/(a+)+$/").is_empty() || started.elapsed().as_secs() < 2);
         assert!(ids(&index, "/!/").is_empty(), "past the 20000th character");
         for wrong in ["/(unclosed/", &format!("/{}/", "a".repeat(257)), "/(?=a)/", "/a{1000}{1000}{1000}/"] {
-            assert_eq!(search(&index, wrong, &[]).expect_err("refused").code, "SEARCH_REGEX_INVALID");
+            assert_eq!(found(&index, wrong).err().expect("refused").code, "SEARCH_REGEX_INVALID");
         }
-        assert!(search(&index, &format!("/{}/", "a".repeat(256)), &[]).is_ok());
+        assert!(found(&index, &format!("/{}/", "a".repeat(256))).is_ok());
     }
 
     proptest! {
         #[test]
         fn no_query_panics(query in "([a-z:\"/\\-() ]|é|支){0,40}") {
             let index = index(&[("T-0001", "Paper é支", "支付 x")]);
-            let _ = search(&index, &query, &[]);
+            let _ = found(&index, &query);
         }
     }
 }

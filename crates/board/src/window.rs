@@ -2,14 +2,13 @@
 //! still there, how far it is, and whether anything changed on disk.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
 
 use model::TimestampMs;
 
 use crate::board::Board;
 use crate::error::{Result, refuse};
 use crate::markdown::{ACTIVITY, acceptance, items, sha256};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Whole};
 use crate::{activity, moment};
 
 /// Something that happened to a card.
@@ -44,7 +43,7 @@ impl Board {
         let index = self.index();
         let card = index.get(id.trim()).filter(|record| record.kind == Kind::Card);
         let card = card.ok_or_else(|| refuse!("CARD_NOT_FOUND", "there is no card `{id}`"))?;
-        Ok(items(&card.body, ACTIVITY).into_iter().rev().map(happened).collect())
+        Ok(items(&self.read(card).body, ACTIVITY).into_iter().rev().map(happened).collect())
     }
 
     /// Tells who holds which card, as their sessions signal.
@@ -65,25 +64,14 @@ impl Board {
     #[must_use]
     pub fn mark(&self) -> String {
         let _ = self.index();
-        let mut seen = {
-            let cache = self.cache().lock().unwrap_or_else(PoisonError::into_inner);
-            cache.stamps()
-        };
+        let mut seen = vec![format!("{:x}", self.looking().mark())];
         seen.extend(self.holders().into_iter().map(|(id, holder)| format!("{id} {}", holder.state)));
         seen.sort_unstable();
         sha256(seen.join("\n").as_bytes())
     }
 }
 
-impl Record {
-    /// How many acceptance criteria are ticked, and how many there are; `None` for a card without any.
-    #[must_use]
-    pub fn criteria(&self) -> Option<(usize, usize)> {
-        let read = acceptance(&self.body);
-        let done = read.items.iter().filter(|item| item.checked).count();
-        (!read.items.is_empty()).then_some((done, read.items.len()))
-    }
-
+impl Whole {
     /// The acceptance criteria: number, text, and whether it is ticked.
     #[must_use]
     pub fn criteria_list(&self) -> Vec<(usize, String, bool)> {
@@ -117,7 +105,7 @@ mod tests {
         std::fs::write(folder.path().join("project.config.mjs"), "export default {};").unwrap();
         let board = Board::new(Workspace::open(Some(folder.path()), folder.path(), false).unwrap());
         let fields: Fields = json!({ "title": "A card" }).as_object().unwrap().clone();
-        let id = board.create_card(fields, "## Acceptance criteria\n\n- [x] one\n- [ ] two\n").unwrap().id;
+        let id = board.create_card(fields, "## Acceptance criteria\n\n- [x] one\n- [ ] two\n").unwrap().id.clone();
         let before = board.mark();
         assert_eq!(board.mark(), before);
         board.claim_card(&id, &Claim { actor: "Ada#1", ..Claim::default() }, None).unwrap();
@@ -129,7 +117,7 @@ mod tests {
         assert_eq!((holders[&id].by.as_str(), holders[&id].state), ("Ada#1", "held"));
         let card = board.index().get(&id).cloned().unwrap();
         assert_eq!(card.criteria(), Some((1, 2)));
-        assert_eq!(card.criteria_list()[1], (2, "two".to_owned(), false));
+        assert_eq!(board.read(&card).criteria_list()[1], (2, "two".to_owned(), false));
     }
 
     #[test]

@@ -25,12 +25,17 @@ pub struct Target {
 
 /// Every target. A new one also needs a folder in `corpus`, and a file of its name in `fuzz/fuzz_targets`; a test looks.
 pub const TARGETS: &[Target] = &[
+    Target { name: "board_configuration", run: board::fuzz::configuration },
+    Target { name: "board_front_matter", run: board::fuzz::front_matter },
+    Target { name: "board_index_records", run: board::fuzz::index_records },
+    Target { name: "board_queries", run: board::fuzz::queries },
     Target { name: "guided_glob", run: guided::fuzz::fuzz_glob },
     Target { name: "guided_job", run: guided::fuzz::fuzz_job },
     Target { name: "guided_review_id", run: guided::fuzz::fuzz_review_id },
     Target { name: "guided_rules", run: guided::fuzz::fuzz_rules },
     Target { name: "guided_schema", run: guided::fuzz::fuzz_schema },
     Target { name: "guided_yaml", run: guided::fuzz::fuzz_yaml },
+    Target { name: "mcp_lines", run: mcp::fuzz::json_rpc_lines },
 ];
 
 /// Finds a target by its name.

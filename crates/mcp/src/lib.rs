@@ -11,6 +11,8 @@
 #![expect(deprecated, reason = "log messages are deprecated since 2026-07-28, and in use by every older client")]
 
 pub mod family;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod guard;
 pub mod http;
 pub mod lines;

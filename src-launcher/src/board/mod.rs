@@ -94,7 +94,7 @@ fn serve(workspace: Workspace, read_only: bool) -> u8 {
         }
     };
     let family = server::BoardServer::new(workspace, read_only, surroundings());
-    match mcp::ordered::serve(family, streams.input, streams.output) {
+    match crate::serve::board(family, streams) {
         Ok(()) => 0,
         Err(error) => {
             crate::out::note(&format!("MCP_START_FAILED: the input cannot be read: {error}"));

@@ -2,7 +2,7 @@
 
 use ::board::{
     Board, BoardError, CardFilter, ChangeFilter, Checks, Claim, DocFilter, Fields, Forced, MemoryFilter, NewDoc, Page,
-    Proof, Record, SearchQuery, Surroundings,
+    Proof, SearchQuery, Surroundings, Whole,
 };
 use serde_json::{Map, Value, json};
 
@@ -80,7 +80,7 @@ impl<'a> ToolCall<'a> {
         Proof { method: text("method"), run: text("run"), evidence: text("evidence") }
     }
 
-    fn record(&self, record: &Record) -> Value {
+    fn record(&self, record: &Whole) -> Value {
         json!({ "record": record.to_json(self.board.config()) })
     }
 

@@ -92,6 +92,10 @@ impl std::fmt::Display for SoakOutcome {
 pub(crate) struct Chance(u64);
 
 impl Chance {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use workflow_code_tests::SoakOptions;
+use workflow_code_tests::{BoardSoakOptions, BoardSoakOutcome, SoakOptions};
 use workflow_fuzz::{TARGETS, Target, corpus, corpus_folder, soak as fuzz};
 
 use xtask::shell::{self, Outcome};
@@ -138,5 +138,29 @@ fn kill(options: &Options) -> Outcome {
         );
     })?;
     println!("{outcome}");
-    if outcome.failed.is_empty() { Ok(()) } else { Err("the product did not hold what it promises".into()) }
+    let board = board(options.seed, time / 5)?;
+    println!("{} passed, {} failed", outcome.passed + board.passed, outcome.failed.len() + board.failed.len());
+    if outcome.failed.is_empty() && board.failed.is_empty() {
+        Ok(())
+    } else {
+        Err("the product did not hold what it promises".into())
+    }
+}
+
+/// Agents on one board, for a while.
+fn board(seed: u64, most: Duration) -> Outcome<BoardSoakOutcome> {
+    let options = BoardSoakOptions { seed, each: 30, kills: true, most };
+    let outcome = workflow_code_tests::board_soak(options, |so_far| {
+        println!(
+            "board round {}: {} cards, {} claims, {} notes, {} killed, {} checks failed",
+            so_far.rounds,
+            so_far.cards,
+            so_far.claims,
+            so_far.notes,
+            so_far.kills,
+            so_far.failed.len()
+        );
+    })?;
+    println!("{outcome}");
+    Ok(outcome)
 }

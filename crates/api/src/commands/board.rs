@@ -141,6 +141,7 @@ fn detail(room: &BoardRoom, id: &str) -> Answer<BoardCardDetail> {
     let record = board.get(id)?;
     let index = board.index();
     let card = index.get(id.trim()).ok_or_else(|| ApiError::not_found(format!("there is no card `{id}`")))?;
+    let whole = board.read(card);
     let links = ["outgoing", "incoming"]
         .into_iter()
         .flat_map(|side| record.get(side).and_then(Value::as_array).cloned().unwrap_or_default());
@@ -155,8 +156,8 @@ fn detail(room: &BoardRoom, id: &str) -> Answer<BoardCardDetail> {
         }
     });
     Ok(BoardCardDetail {
-        body: card.body.clone(),
-        acceptance: card
+        body: whole.body.clone(),
+        acceptance: whole
             .criteria_list()
             .into_iter()
             .map(|(line, text, done)| BoardCriterion { text, done, line })

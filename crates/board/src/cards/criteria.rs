@@ -18,7 +18,7 @@ impl Board {
         let index = self.index();
         let card = index.get(id).filter(|record| record.kind == crate::record::Kind::Card);
         let card = card.ok_or_else(|| refuse!("CARD_NOT_FOUND", "there is no `{id}`"))?;
-        Ok(acceptance(&card.body).to_json())
+        Ok(acceptance(&self.read(card).body).to_json())
     }
 
     /// Ticks and unticks criteria by their numbers.
@@ -38,7 +38,7 @@ impl Board {
         }
         let mut held = self.hold_card(id, expected)?;
         let entries = match held.record.fields.get("verify") {
-            Some(value) if !is_empty(value) => verify::read(value)?,
+            Some(value) if !is_empty(&value) => verify::read(&value)?,
             _ => Vec::new(),
         };
         let mut body = held.text.body().to_owned();
@@ -71,7 +71,7 @@ impl Board {
         let card = record.to_json(self.config());
         let answer = json!({
             "id": record.id,
-            "file": record.file,
+            "file": record.file(),
             "revision": record.revision,
             "path": self.workspace().at(&record.path),
             "changed": changed,

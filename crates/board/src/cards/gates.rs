@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::board::{Board, given};
 use crate::error::{BoardError, Result, refuse};
 use crate::markdown::acceptance;
-use crate::record::Record;
+use crate::record::{Record, Whole};
 
 /// Methods a close may name.
 const METHODS: [&str; 3] = ["local", "ci", "manual"];
@@ -53,7 +53,7 @@ pub(super) struct Gate {
 
 /// One move of a card, as the gates see it.
 pub(crate) struct Moving<'a> {
-    pub(crate) record: &'a Record,
+    pub(crate) record: &'a Whole,
     pub(crate) to: &'a str,
     /// The area it will have.
     pub(crate) area: &'a str,
@@ -66,7 +66,7 @@ pub(crate) struct Moving<'a> {
     pub(crate) moves: bool,
 }
 
-pub(super) fn acceptance_gate(record: &Record) -> Option<Gate> {
+pub(super) fn acceptance_gate(record: &Whole) -> Option<Gate> {
     let read = acceptance(&record.body);
     let unchecked: Vec<Value> =
         read.unchecked().map(|item| json!({ "index": item.index, "text": item.text })).collect();

@@ -8,15 +8,18 @@ mod refusals;
 mod rules;
 mod verify;
 
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use crate::allocate::Ids;
-use crate::board::{Board, Family, Fields, Held, as_list, as_text, given};
+use crate::board::{Board, Family, Fields, Held, given};
 use crate::error::{BoardError, Result, refuse};
-use crate::front_matter::{Text, is_empty};
+use crate::form::{Form, New};
+use crate::front_matter::is_empty;
 use crate::markdown::{ACTIVITY, append, replace_body};
-use crate::record::{Kind, Record};
-use crate::{activity, files, moment, paths};
+use crate::record::{Kind, Whole};
+use crate::{activity, moment, paths};
 
 pub use gates::{Forced, Proof};
 pub use moves::Claim;
@@ -34,30 +37,33 @@ pub(crate) const FAMILY: Family = Family {
     conflict: "CARD_WRITE_CONFLICT",
 };
 
-/// The order of a new card's header.
-const ORDER: [&str; 18] = [
-    "title",
-    "status",
-    "type",
-    "priority",
-    "area",
-    "",
-    "parent",
-    "depends",
-    "milestone",
-    "source",
-    "tags",
-    "effort",
-    "scope",
-    "related",
-    "origin",
-    "raised",
-    "start",
-    "due",
-];
-
 /// Fields that are lists.
 pub(crate) const LISTS: [&str; 5] = ["tags", "depends", "scope", "related", "origin"];
+
+/// A new card's header.
+const FORM: Form = Form {
+    order: &[
+        "title",
+        "status",
+        "type",
+        "priority",
+        "area",
+        "",
+        "parent",
+        "depends",
+        "milestone",
+        "source",
+        "tags",
+        "effort",
+        "scope",
+        "related",
+        "origin",
+        "raised",
+        "start",
+        "due",
+    ],
+    lists: &LISTS,
+};
 
 impl Board {
     /// Opens a card for writing.
@@ -70,63 +76,45 @@ impl Board {
     /// # Errors
     ///
     /// `CARD_…` for what a field may not be; nothing is written then and no id is used.
-    pub fn create_card(&self, mut fields: Fields, body: &str) -> Result<Record> {
+    pub fn create_card(&self, mut fields: Fields, body: &str) -> Result<Whole> {
         self.workspace().writable()?;
         let config = self.config();
         self.module_enabled(config.cards.enabled, "cards")?;
         let axes = rules::axes(config, fields.remove("axes").as_ref())?;
-        let mut card = Map::new();
-        let defaults = [
-            ("status", "backlog"),
-            ("type", "task"),
-            ("priority", "medium"),
-            ("area", config.cards.areas.first().map_or("", String::as_str)),
-        ];
-        for key in ORDER {
-            if key.is_empty() {
-                card.extend(axes.clone());
-                continue;
-            }
-            let value = fields.remove(key).unwrap_or(Value::Null);
-            let value = if LISTS.contains(&key) { as_list(&value) } else { as_text(&value) };
-            let value = match defaults.iter().find(|(name, _)| *name == key) {
-                Some((_, default)) if is_empty(&value) => json!(default),
-                _ => value,
-            };
-            if !is_empty(&value) {
-                card.insert(key.to_owned(), value);
-            }
-        }
-        let index = self.index();
+        let default = |key: &str| match key {
+            "status" => Some("backlog".to_owned()),
+            "type" => Some("task".to_owned()),
+            "priority" => Some("medium".to_owned()),
+            "area" => config.cards.areas.first().cloned(),
+            _ => None,
+        };
+        let mut card = FORM.header(&mut fields, &axes, &default);
         rules::check_title(card.get("title").and_then(Value::as_str).unwrap_or(""))?;
+        // Only what refers to other cards needs to know them.
+        let refers = ["parent", "depends", "related", "origin"].iter().any(|key| card.contains_key(*key));
+        let index = if refers { self.index() } else { Arc::default() };
         rules::check(config, &index, None, &card, None)?;
+        drop(index);
         if let Some(verify) = fields.remove("verify").filter(|value| !is_empty(value)) {
             let entries = verify::read(&verify)?;
             verify::allowed(config, &entries)?;
             verify::bound(&entries, body)?;
             card.insert("verify".into(), verify);
         }
-        let folders = [config.cards.path.as_str(), config.cards.archive_path.as_str()];
-        let reserved = self.reserve(&Ids {
-            prefix: &config.cards.id_prefix,
-            folders: &folders,
-            tries: 32,
-            failed: "CARD_ID_ALLOCATION_FAILED",
-        })?;
-        let today = self.today();
-        let mut header = Map::from_iter([("id".to_owned(), json!(reserved.id))]);
-        header.append(&mut card);
-        header.insert("created".into(), json!(today));
-        header.insert("updated".into(), json!(today));
-        rules::check_self(&reserved.id, &header)?;
-        let source = Text::new(&header, body)?.render();
-        let name = file_name(&reserved.id, header.get("title").and_then(Value::as_str).unwrap_or(""));
-        let path = paths::join(&config.cards.path, &name);
-        if !files::create(&self.workspace().at(&path), &source)? {
-            return Err(refuse!("CARD_ID_TAKEN", "there is a file `{path}` already"));
-        }
-        self.touched(&path);
-        self.parse(&path, &source)
+        self.create(New {
+            ids: Ids {
+                prefix: &config.cards.id_prefix,
+                folders: &[&config.cards.path, &config.cards.archive_path],
+                tries: 32,
+                failed: "CARD_ID_ALLOCATION_FAILED",
+            },
+            folder: &config.cards.path,
+            name: file_name,
+            header: card,
+            body,
+            taken: "CARD_ID_TAKEN",
+            check: rules::check_self,
+        })
     }
 
     /// Replaces a card's body; what the protocol's sections hold stays. Returns the card and the headings whose sent
@@ -135,7 +123,7 @@ impl Board {
     /// # Errors
     ///
     /// `CARD_NOT_FOUND`, `CARD_ID_AMBIGUOUS`, `CARD_WRITE_CONFLICT`.
-    pub fn write_card(&self, id: &str, body: &str, expected: Option<&str>) -> Result<(Record, Vec<String>)> {
+    pub fn write_card(&self, id: &str, body: &str, expected: Option<&str>) -> Result<(Whole, Vec<String>)> {
         let mut held = self.hold_card(id, expected)?;
         let (body, ignored) = replace_body(held.text.body(), body, held.text.newline());
         held.text.set_body(&body);
@@ -147,7 +135,7 @@ impl Board {
     /// # Errors
     ///
     /// `CARD_NOTE_REQUIRED`, `CARD_NOT_FOUND`, `CARD_ID_AMBIGUOUS`.
-    pub fn note_card(&self, id: &str, text: &str, section: Option<&str>, actor: &str) -> Result<Record> {
+    pub fn note_card(&self, id: &str, text: &str, section: Option<&str>, actor: &str) -> Result<Whole> {
         if text.trim().is_empty() {
             return Err(BoardError::new("CARD_NOTE_REQUIRED", "a note needs text"));
         }
@@ -176,7 +164,7 @@ impl Board {
     }
 
     /// Writes a card back, with today's date; to another folder when it moves.
-    fn finish_card(&self, mut held: Held, folder: Option<&str>) -> Result<Record> {
+    fn finish_card(&self, mut held: Held, folder: Option<&str>) -> Result<Whole> {
         held.text.set("updated", &json!(self.today()))?;
         let path = folder.map(|folder| paths::join(folder, paths::name(&held.place.path)));
         let record = self.put(&held, path.as_deref())?;

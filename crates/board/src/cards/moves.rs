@@ -7,7 +7,7 @@ use super::rules;
 use crate::board::{Board, Fields, Held, given};
 use crate::error::{BoardError, Result, refuse};
 use crate::markdown::{NOTES, append};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Whole};
 use crate::vocabulary::CLOSED;
 use crate::{moment, paths};
 
@@ -30,7 +30,7 @@ impl Board {
     /// # Errors
     ///
     /// `CARD_CLAIM_ACTOR_REQUIRED`, `CARD_ALREADY_CLAIMED`, `CARD_CLAIM_BREAK_REASON_REQUIRED`, and those of every write.
-    pub fn claim_card(&self, id: &str, claim: &Claim<'_>, expected: Option<&str>) -> Result<(Record, Vec<Value>)> {
+    pub fn claim_card(&self, id: &str, claim: &Claim<'_>, expected: Option<&str>) -> Result<(Whole, Vec<Value>)> {
         self.claim_in(id, claim, expected, true)
     }
 
@@ -40,7 +40,7 @@ impl Board {
         claim: &Claim<'_>,
         expected: Option<&str>,
         leave_archive: bool,
-    ) -> Result<(Record, Vec<Value>)> {
+    ) -> Result<(Whole, Vec<Value>)> {
         if claim.actor.trim().is_empty() {
             return Err(BoardError::new("CARD_CLAIM_ACTOR_REQUIRED", "a claim needs who makes it"));
         }
@@ -146,7 +146,7 @@ impl Board {
         proof: &Proof<'_>,
         forced: &Forced<'_>,
         expected: Option<&str>,
-    ) -> Result<Record> {
+    ) -> Result<Whole> {
         if to == "doing"
             && given(proof.method).is_none()
             && given(proof.run).is_none()
@@ -188,7 +188,7 @@ impl Board {
         proof: &Proof<'_>,
         forced: &Forced<'_>,
         expected: Option<&str>,
-    ) -> Result<Record> {
+    ) -> Result<Whole> {
         if to == Some("doing") {
             return Err(BoardError::new("CARD_RELEASE_STATUS_INVALID", "a released card cannot stay in `doing`"));
         }
@@ -223,7 +223,7 @@ impl Board {
         if let Some(at) = index.position(id.trim()) {
             let record = &index.records[at];
             if record.kind == Kind::Card && record.archived {
-                return Ok(index.full(at, self.root(), self.config()));
+                return Ok(self.full(&index, at));
             }
             check_closed(record)?;
         }
@@ -239,7 +239,7 @@ impl Board {
     /// # Errors
     ///
     /// `CARD_REOPEN_STATUS_INVALID`, and those of a transition.
-    pub fn reopen_card(&self, id: &str, to: Option<&str>, actor: &str, expected: Option<&str>) -> Result<Record> {
+    pub fn reopen_card(&self, id: &str, to: Option<&str>, actor: &str, expected: Option<&str>) -> Result<Whole> {
         let to = to.unwrap_or("backlog");
         if CLOSED.contains(&to) {
             return Err(refuse!("CARD_REOPEN_STATUS_INVALID", "a card is not reopened to `{to}`"));
@@ -257,7 +257,7 @@ impl Board {
     /// # Errors
     ///
     /// The first write that fails.
-    pub fn reap(&self, hours: Option<f64>, actor: &str, dry: bool) -> Result<Vec<Record>> {
+    pub fn reap(&self, hours: Option<f64>, actor: &str, dry: bool) -> Result<Vec<Whole>> {
         let now = self.workspace().now();
         let index = self.index();
         let mut found = Vec::new();

@@ -7,7 +7,7 @@ use super::{LISTS, rules, verify};
 use crate::board::{Board, Fields, as_list, as_text};
 use crate::error::{BoardError, Result, refuse};
 use crate::front_matter::is_empty;
-use crate::record::Record;
+use crate::record::Whole;
 
 /// Fields that may be changed.
 const PATCHABLE: [&str; 20] = [
@@ -92,7 +92,7 @@ impl Board {
         proof: &Proof<'_>,
         forced: &Forced<'_>,
         expected: Option<&str>,
-    ) -> Result<Record> {
+    ) -> Result<Whole> {
         let mut wanted = self.changes(changes)?;
         let mut held = self.hold_card(id, expected)?;
         let id = held.record.id.clone();
@@ -106,7 +106,7 @@ impl Board {
                 }
             }
         }
-        let mut card = held.record.fields.clone();
+        let mut card = held.record.fields.to_map();
         for (key, value) in &wanted {
             if is_empty(value) {
                 card.remove(key);

@@ -5,7 +5,7 @@ use super::rules;
 use crate::board::Board;
 use crate::error::{Result, refuse};
 use crate::moment;
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Whole};
 use crate::vocabulary::STATUSES;
 
 /// What stands between a card and one status.
@@ -31,10 +31,11 @@ impl Board {
         let index = self.index();
         let card = index.get(id.trim()).filter(|record| record.kind == Kind::Card);
         let card = card.ok_or_else(|| refuse!("CARD_NOT_FOUND", "there is no card `{id}`"))?;
-        Ok(STATUSES.iter().map(|status| self.refusal(card, status, actor)).collect())
+        let card = self.read(card);
+        Ok(STATUSES.iter().map(|status| self.refusal(&card, status, actor)).collect())
     }
 
-    fn refusal(&self, card: &Record, status: &'static str, actor: &str) -> Refusal {
+    fn refusal(&self, card: &Whole, status: &'static str, actor: &str) -> Refusal {
         let mut refusal = Refusal { status, reasons: Vec::new(), codes: Vec::new(), needs: Vec::new() };
         if card.text("status") == status {
             return refusal;
@@ -90,7 +91,7 @@ mod tests {
 
     fn card(board: &Board, area: &str, body: &str) -> String {
         let fields: Fields = json!({ "title": "A card", "area": area }).as_object().unwrap().clone();
-        board.create_card(fields, body).unwrap().id
+        board.create_card(fields, body).unwrap().id.clone()
     }
 
     fn of<'a>(refusals: &'a [Refusal], status: &str) -> &'a Refusal {

@@ -219,7 +219,7 @@ pub(crate) fn check_claim(card: &Fields) -> Result<()> {
 /// The declared commands still allow what the card holds.
 pub(crate) fn check_verify(config: &Config, record: &Record) -> Result<()> {
     match record.fields.get("verify") {
-        Some(value) if !is_empty(value) => super::verify::allowed(config, &super::verify::read(value)?),
+        Some(value) if !is_empty(&value) => super::verify::allowed(config, &super::verify::read(&value)?),
         _ => Ok(()),
     }
 }

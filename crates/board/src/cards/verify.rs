@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::error::{BoardError, Result, refuse};
 use crate::front_matter::is_empty;
 use crate::markdown::{acceptance, normalised, sha256, tick};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Whole};
 
 /// Output kept of each stream, from its end, in bytes.
 const KEPT: usize = 64 * 1024;
@@ -139,11 +139,11 @@ pub(crate) fn bound(entries: &[Entry], body: &str) -> Result<()> {
 }
 
 /// The digest of what a close proved: criteria and commands, whatever their order.
-pub(crate) fn digest(record: &Record) -> String {
+pub(crate) fn digest(record: &Whole) -> String {
     let mut criteria: Vec<String> = acceptance(&record.body).items.iter().map(|item| normalised(&item.text)).collect();
     // By code unit, as the format orders.
     criteria.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
-    let mut entries = record.fields.get("verify").and_then(|value| read(value).ok()).unwrap_or_default();
+    let mut entries = record.fields.get("verify").and_then(|value| read(&value).ok()).unwrap_or_default();
     entries.sort_by(|one, other| one.id.cmp(&other.id));
     let verify: Vec<Value> = entries
         .into_iter()
@@ -217,7 +217,7 @@ impl Board {
         let card = index.get(id).filter(|record| record.kind == Kind::Card);
         let card = card.ok_or_else(|| refuse!("CARD_NOT_FOUND", "there is no `{id}`"))?;
         let entries = match card.fields.get("verify") {
-            Some(value) if !is_empty(value) => read(value)?,
+            Some(value) if !is_empty(&value) => read(&value)?,
             _ => Vec::new(),
         };
         if entries.is_empty() {
@@ -306,7 +306,7 @@ impl Board {
         let mut cards = Vec::new();
         let mut ok = true;
         for card in index.of(Kind::Card) {
-            let declares = card.fields.get("verify").is_some_and(|value| !is_empty(value));
+            let declares = card.fields.get("verify").is_some_and(|value| !is_empty(&value));
             let scope = card.list("scope");
             let covered = touched.iter().any(|path| scope.iter().any(|entry| crate::paths::covers(entry, path)));
             if card.archived || !declares || !covered {

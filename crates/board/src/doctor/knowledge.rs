@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{Checks, Issue, Severity};
 use crate::board::Board;
 use crate::changelog::is_version;
+use crate::header::Pointer;
 use crate::index::Index;
 use crate::record::{Kind, Record};
 use crate::vocabulary::Collection;
@@ -116,7 +117,7 @@ fn review(board: &Board, index: &Index, doc: &Record, today: &str, found: &mut F
 }
 
 fn links(board: &Board, doc: &Record, issues: &mut Vec<Issue>) {
-    for target in &doc.pointers.links {
+    for target in doc.fields.pointers(Pointer::Link) {
         if target.starts_with('#')
             || target.contains("://")
             || target.starts_with("mailto:")

@@ -74,7 +74,7 @@ impl Issue {
     pub(crate) fn about(mut self, record: &Record) -> Self {
         self.id = Some(record.id.clone());
         if record.kind == Kind::Card {
-            self.file = Some(record.file.clone());
+            self.file = Some(record.file().to_owned());
             self.archived = Some(record.archived);
         } else {
             self.file = Some(record.path.clone());

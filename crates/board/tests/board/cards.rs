@@ -185,7 +185,7 @@ fn every_way_into_done_meets_the_same_gate() {
     assert_eq!(code(by(forced(None, true))), "CARD_FORCE_REASON_REQUIRED");
     assert_eq!(code(by(forced(Some("gone"), false))), "CARD_ACCEPTANCE_UNMET", "a surface that may not force a close");
     let done = by(forced(Some("gone"), true)).expect("forced");
-    assert_eq!(done.fields["verified"]["method"], "forced");
+    assert_eq!(done.fields.get("verified").expect("proved")["method"], "forced");
     assert!(done.body.contains("backlog → done (forced past 1 unproven criterion: gone)"), "{}", done.body);
 }
 
@@ -220,7 +220,7 @@ fn how_a_close_was_proved() {
     let ci = Proof { method: Some("ci"), run: Some("https://ci.example/1"), evidence: Some("all\n  green") };
     let done = close("done", ci).expect("closed");
     assert!(done.body.contains("me — ci verification: all green"), "{}", done.body);
-    assert!(done.fields["verified"].get("commit").is_none(), "outside a repository");
+    assert!(done.fields.get("verified").expect("proved").get("commit").is_none(), "outside a repository");
     assert_eq!(code(close("done", by("local"))), "CARD_VERIFICATION_NOT_APPLICABLE", "it is done already");
     let archived = place.board.archive_card("T-0001", "me", None).expect("archived");
     assert_eq!(archived["verified"]["method"], "ci", "archiving keeps it");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, code, fields_of};
 
-fn doc(place: &Place, fields: Value, folder: Option<&str>) -> Result<board::Record, board::BoardError> {
+fn doc(place: &Place, fields: Value, folder: Option<&str>) -> Result<board::Whole, board::BoardError> {
     place.board.create_doc(NewDoc { fields: fields_of(fields), folder, body: "" })
 }
 
@@ -120,7 +120,7 @@ fn links_of_a_route_root_resolve_as_routes() {
     assert!(place.codes().is_empty(), "{:?}", place.codes());
 }
 
-fn change(place: &Place, fields: Value) -> Result<board::Record, board::BoardError> {
+fn change(place: &Place, fields: Value) -> Result<board::Whole, board::BoardError> {
     place.board.add_change(fields_of(fields), "")
 }
 
@@ -175,7 +175,7 @@ fn a_release_that_fails_half_way_leaves_the_fragments_where_they_were() {
     assert_eq!(staging, 0);
 }
 
-fn add(place: &Place, collection: &str, fields: Value) -> Result<board::Record, board::BoardError> {
+fn add(place: &Place, collection: &str, fields: Value) -> Result<board::Whole, board::BoardError> {
     place.board.add_memory(collection, fields_of(fields), "")
 }
 

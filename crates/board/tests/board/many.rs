@@ -48,7 +48,7 @@ fn twelve_that_create_claim_move_and_release_at_once() {
                                 None,
                             )
                             .expect("moved");
-                        ids.push(card.id);
+                        ids.push(card.id.clone());
                     }
                     ids
                 })

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use board::{Board, BoardError, Claim, Fields, Forced, Proof, Record, Workspace};
+use board::{Board, BoardError, Claim, Fields, Forced, Proof, Whole, Workspace};
 use serde_json::{Value, json};
 
 /// A workspace that goes away with its test.
@@ -69,7 +69,7 @@ impl Place {
     }
 
     /// Creates a card and returns it.
-    pub(crate) fn card(&self, fields: Value, body: &str) -> Record {
+    pub(crate) fn card(&self, fields: Value, body: &str) -> Whole {
         self.board.create_card(fields_of(fields), body).expect("a card")
     }
 
@@ -77,15 +77,15 @@ impl Place {
         self.board.create_card(fields_of(fields), "").expect_err("refused").code
     }
 
-    pub(crate) fn patch(&self, id: &str, changes: Value) -> Result<Record, BoardError> {
+    pub(crate) fn patch(&self, id: &str, changes: Value) -> Result<Whole, BoardError> {
         self.board.patch_card(id, &fields_of(changes), "me", &UNPROVED, &PLAIN, None)
     }
 
-    pub(crate) fn to(&self, id: &str, status: &str) -> Result<Record, BoardError> {
+    pub(crate) fn to(&self, id: &str, status: &str) -> Result<Whole, BoardError> {
         self.board.transition_card(id, status, "me", None, &UNPROVED, &PLAIN, None)
     }
 
-    pub(crate) fn claim(&self, id: &str, actor: &str) -> Result<Record, BoardError> {
+    pub(crate) fn claim(&self, id: &str, actor: &str) -> Result<Whole, BoardError> {
         self.board.claim_card(id, &Claim { actor, ..Claim::default() }, None).map(|(record, _)| record)
     }
 

@@ -40,7 +40,7 @@ fn a_patch_keeps_every_other_byte() {
                deep:\r\n  a:\r\n    b: 1\r\nx-team: [a, b]\r\ncreated: 2026-01-05\r\nupdated: 2026-01-05\r\n---\r\n\r\nBody.\r\n";
     place.write(&format!("{CARDS}/T-0001-odd.md"), odd);
     let card = place.patch("T-0001", json!({ "tags": ["one", "a, b"] })).expect("patched");
-    assert_eq!(card.fields["x-team"], "[a, b]");
+    assert_eq!(card.fields.get("x-team").expect("kept"), "[a, b]");
     let now = place.read(&format!("{CARDS}/T-0001-odd.md"));
     let today = card.text("updated");
     assert_eq!(
@@ -130,7 +130,9 @@ fn ids_grow_past_four_digits_and_are_not_used_up_by_refusals() {
     assert_eq!(place.refused(json!({ "title": "x", "area": "moon" })), "CARD_ENUM_INVALID");
     assert_eq!(place.card(json!({ "title": "???" }), "").path, ".project/cards/T-10000-card.md");
     assert_eq!(
-        place.card(json!({ "title": "Ünïcode & Über-title that is much longer than fifty characters wide" }), "").file,
+        place
+            .card(json!({ "title": "Ünïcode & Über-title that is much longer than fifty characters wide" }), "")
+            .file(),
         "T-10001-unicode-uber-title-that-is-much-longer-than-fifty-.md"
     );
 }

@@ -153,12 +153,17 @@ fn a_commit_that_left_the_history_is_named_and_an_unknown_one_is_not() {
     place.card(json!({ "title": "A", "raised": "derived" }), "");
     git(&["commit", "-qm", "two", "--allow-empty"]);
     let done = place.to("T-0001", "done").expect("closed");
-    assert_eq!(done.fields["verified"]["commit"].as_str().map(str::len), Some(40), "HEAD is recorded");
+    assert_eq!(
+        done.fields.get("verified").expect("proved")["commit"].as_str().map(str::len),
+        Some(40),
+        "HEAD is recorded"
+    );
     assert!(place.codes().is_empty());
     git(&["reset", "-q", "--soft", "HEAD~1"]);
     assert_eq!(place.codes(), ["verified-commit-unreachable"]);
     let path = ".project/cards/T-0001-a.md";
-    let commit = done.fields["verified"]["commit"].as_str().expect("a commit");
+    let verified = done.fields.get("verified").expect("proved");
+    let commit = verified["commit"].as_str().expect("a commit");
     place.write(path, &place.read(path).replace(commit, &"a".repeat(40)));
     assert!(place.codes().is_empty(), "git does not know it");
 }

@@ -3,6 +3,7 @@
 //! Never a test: figures depend on the machine and on what else it does. Read the ratios first.
 
 mod agents;
+mod board;
 mod guided;
 mod history;
 mod peer;
@@ -31,6 +32,9 @@ pub(crate) struct Options {
     /// Only orchestration: what agents cost beside themselves
     #[arg(long)]
     agents: bool,
+    /// Only boards of 500 and of 10,000 records
+    #[arg(long)]
+    board: bool,
     /// Only guided workflows: starts and calls with a hundred jobs, changes in a large repository
     #[arg(long)]
     guided: bool,
@@ -49,7 +53,8 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
-    let without_window = options.servers || options.agents || options.guided || options.waiting || options.history;
+    let without_window =
+        options.servers || options.agents || options.guided || options.board || options.waiting || options.history;
     let only = without_window || options.window;
     let mut figures = Vec::new();
     if !only || without_window {
@@ -66,8 +71,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-/// Servers, agents, guided workflows, runs that wait, the history.
+/// Servers, agents, guided workflows, boards, runs that wait, the history.
 fn measure_without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>> {
+    if options.servers || options.guided || options.board || !only {
+        // What they are measured beside.
+        product::examples(&["rmcp_hello", "empty"])?;
+    }
     let release = shell::target().join("release");
     let programs = Programs {
         launcher: shell::executable("workflow-code"),
@@ -76,8 +85,6 @@ fn measure_without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>>
     };
     let mut figures = Vec::new();
     if options.servers || !only {
-        // What the launcher is measured beside.
-        product::examples(&["rmcp_hello", "empty"])?;
         figures.extend(servers::measure(&programs)?);
     }
     if options.agents || !only {
@@ -85,6 +92,9 @@ fn measure_without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>>
     }
     if options.guided || !only {
         figures.extend(guided::measure(&programs)?);
+    }
+    if options.board || !only {
+        figures.extend(board::measure(&programs)?);
     }
     if options.waiting || !only {
         figures.extend(waiting::measure(&programs)?);

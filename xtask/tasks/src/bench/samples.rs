@@ -60,6 +60,12 @@ impl Figure {
         self
     }
 
+    /// The same for all but one sample in twenty.
+    pub(crate) fn aim_p95(mut self, most: f64) -> Self {
+        self.aim = Some((95, most));
+        self
+    }
+
     /// The same for all but one sample in a hundred.
     pub(crate) fn aim_p99(mut self, most: f64) -> Self {
         self.aim = Some((99, most));
