@@ -2,6 +2,9 @@
 //!
 //! Both ends are the same executable (a worker is started from the launcher's own image), so there are no versions
 //! here; the build in [`FromWorker::Ready`] guards the systems where that cannot be had.
+//!
+//! Each message is named by the key around it: a name among its fields would be looked for first, and everything kept
+//! apart meanwhile, which for a long journal takes longer than all else.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +21,7 @@ pub const BUILD: &str = env!("CARGO_PKG_VERSION");
 
 /// What a supervisor says. The first message tells the worker what it is for.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "m", rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
 pub enum ToWorker {
     /// Analyse sources, one after the other.
     Structure(StructureJob),
@@ -116,7 +119,7 @@ pub struct Delivered {
 
 /// What a worker says.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "m", rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
 pub enum FromWorker {
     /// It runs, and of which build it is.
     Ready {
@@ -188,7 +191,7 @@ pub struct Broken {
 
 /// How a worker's job ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "o", rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// With an output.
     Success {

@@ -1,11 +1,14 @@
 //! Taking a run up again: what it was started with, and what it had done; and asking one of its agents again.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Entrypoint, LaunchOptions, NodeKind, NodeStatus, ParamType, RunId};
+use model::{Entrypoint, LaunchOptions, NodeKind, NodeStatus, ParamType, RunId, TimestampMs};
 use script::{CallKind, HostError, JournalRow};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use store::{Durability, JournalKind, Lease, NewAnswer, Owner, Question, RunRecord, Store, StoreError};
 
@@ -177,6 +180,86 @@ fn started_with(launch: LaunchOptions) -> Result<Beginning, ResumeError> {
     Ok((entrypoint, input, (seed, launch.clock)))
 }
 
+/// What a replay needs of a row's payload. Arguments, which may be long, are passed over.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Payload {
+    kind: Option<String>,
+    args: Name,
+    node: Option<u64>,
+    at: Option<TimestampMs>,
+    #[serde(deserialize_with = "there")]
+    ok: Option<Value>,
+    err: Option<HostError>,
+    member: Option<Value>,
+    run_id: Option<String>,
+    question: Option<u64>,
+}
+
+/// A value that is there, also when it is null.
+fn there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// The `name` among a call's arguments, if they have one.
+#[derive(Default)]
+struct Name(Option<String>);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Arguments;
+        impl<'de> Visitor<'de> for Arguments {
+            type Value = Name;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("arguments")
+            }
+
+            fn visit_unit<E>(self) -> Result<Name, E> {
+                Ok(Name::default())
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Name, E> {
+                Ok(Name::default())
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Name, E> {
+                Ok(Name::default())
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Name, E> {
+                Ok(Name::default())
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Name, E> {
+                Ok(Name::default())
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<Name, E> {
+                Ok(Name::default())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Name, A::Error> {
+                while items.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Name::default())
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut arguments: A) -> Result<Name, A::Error> {
+                let mut name = Name::default();
+                while let Some(key) = arguments.next_key::<String>()? {
+                    if key == "name" {
+                        name.0 = arguments.next_value::<Value>()?.as_str().map(str::to_owned);
+                    } else {
+                        arguments.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(name)
+            }
+        }
+        deserializer.deserialize_any(Arguments)
+    }
+}
+
 /// What is in a journal.
 struct Read {
     rows: Vec<JournalRow>,
@@ -264,55 +347,45 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
     let mut members = HashMap::new();
     let mut again = Again::default();
     let mut secrets: HashMap<u64, String> = HashMap::new();
-    for row in store.journal(lease.run())?.rows {
+    for row in store.journal_as::<Payload>(lease.run())?.rows {
         let broken = || ResumeError::Journal { row: row.n };
-        let payload = row.payload.as_ref();
+        let payload = row.payload.unwrap_or_default();
         match row.kind {
             JournalKind::Issue => {
                 let seq = row.seq.ok_or_else(broken)?;
-                let kind =
-                    payload.and_then(|payload| payload.get("kind")).and_then(Value::as_str).ok_or_else(broken)?;
-                let kind = CallKind::parse(kind).ok_or_else(broken)?;
-                let fingerprint = row.fingerprint.clone().ok_or_else(broken)?;
-                if let Some(name) = payload.and_then(|payload| payload.pointer("/args/name")).and_then(Value::as_str)
-                    && kind == CallKind::Secret
-                {
-                    secrets.insert(seq, name.to_owned());
+                let kind = payload.kind.as_deref().and_then(CallKind::parse).ok_or_else(broken)?;
+                let fingerprint = row.fingerprint.ok_or_else(broken)?;
+                if let (Some(name), CallKind::Secret) = (payload.args.0, kind) {
+                    secrets.insert(seq, name);
                 }
                 unfinished.insert(seq);
                 talked |= matches!(kind, CallKind::Http | CallKind::Agent);
-                let node = payload.and_then(|payload| payload.get("node")).and_then(Value::as_u64);
-                again.calls.insert(seq, (fingerprint.clone(), node.filter(|_| kind == CallKind::Agent)));
+                let node = payload.node.filter(|_| kind == CallKind::Agent);
+                again.calls.insert(seq, (fingerprint.clone(), node));
                 rows.push(JournalRow::Issue { seq, kind: kind.as_str().to_owned(), fingerprint });
             }
             JournalKind::Done => {
                 let seq = row.seq.ok_or_else(broken)?;
-                let payload = payload.ok_or_else(broken)?;
-                let at = payload.get("at").and_then(Value::as_i64).ok_or_else(broken)?;
-                let outcome = match (payload.get("ok"), payload.get("err"), secrets.get(&seq)) {
-                    (Some(value), None, _) => Ok(value.clone()),
-                    (None, Some(error), _) => {
-                        Err(serde_json::from_value::<HostError>(error.clone()).map_err(|_| broken())?)
-                    }
+                let at = payload.at.ok_or_else(broken)?;
+                let outcome = match (payload.ok, payload.err, secrets.get(&seq)) {
+                    (Some(value), None, _) => Ok(value),
+                    (None, Some(error), _) => Err(error),
                     // Secrets are not in the journal: they are asked for again.
                     (None, None, Some(name)) => secret_again(name, host),
                     _ => return Err(broken()),
                 };
                 unfinished.remove(&seq);
                 again.done(seq);
-                if let (Some((_, Some(node))), Some(member)) = (again.calls.get(&seq), payload.get("member")) {
-                    members.insert(*node, member.clone());
+                if let (Some((_, Some(node))), Some(member)) = (again.calls.get(&seq), payload.member) {
+                    members.insert(*node, member);
                 }
                 rows.push(JournalRow::Done { seq, at, outcome });
             }
             JournalKind::Child => {
-                let child = payload.and_then(|payload| payload.get("runId")).and_then(Value::as_str);
-                let child: RunId = child.and_then(|child| child.parse().ok()).ok_or_else(broken)?;
+                let child: RunId = payload.run_id.and_then(|child| child.parse().ok()).ok_or_else(broken)?;
                 children.insert(row.seq.ok_or_else(broken)?, child);
             }
-            JournalKind::Wait => {
-                leave_used.extend(payload.and_then(|payload| payload.get("question")).and_then(Value::as_u64));
-            }
+            JournalKind::Wait => leave_used.extend(payload.question),
             JournalKind::Retry => {
                 let seq = row.seq.ok_or_else(broken)?;
                 again.cut(seq, &mut rows, &mut members).ok_or_else(broken)?;
@@ -334,4 +407,24 @@ fn secret_again(name: &str, host: &HostContext) -> Result<Value, HostError> {
         data: None,
         fatal: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_payload_only_what_counts_is_read() {
+        let read = |text: &str| serde_json::from_str::<Payload>(text).expect("a payload");
+        let asked = read(r#"{"kind":"secret","args":{"long":[{"name":"x"}],"name":"KEY"},"node":4}"#);
+        assert_eq!(
+            (asked.kind.as_deref(), asked.args.0.as_deref(), asked.node),
+            (Some("secret"), Some("KEY"), Some(4))
+        );
+        for args in ["null", "true", "-1", "1", "1.5", "\"name\"", "[\"name\", 1]", "{}", "{\"name\": 5}"] {
+            assert_eq!(read(&format!(r#"{{"args":{args}}}"#)).args.0, None, "{args}");
+        }
+        assert_eq!(read(r#"{"at":1,"ok":null}"#).ok, Some(Value::Null));
+        assert_eq!(read(r#"{"at":1}"#).ok, None);
+    }
 }

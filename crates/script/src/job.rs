@@ -125,7 +125,7 @@ impl Job {
 
 /// One row of a run's journal, as far as a replay needs it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "t")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum JournalRow {
     /// The script asked for something.
     Issue {

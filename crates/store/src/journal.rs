@@ -5,10 +5,11 @@
 //! holds a secret is kept sealed, so that a replay gets what the script got.
 
 use model::{RunId, TimestampMs};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::body::{Stored, decode_text, get, is_sealed, json as read_json, parse, put};
+use crate::body::{Stored, decode_text, get, is_sealed, parse, put};
 use crate::database::{Fault, Outcome};
 use crate::runs::create::JOURNAL_HEADER;
 use crate::runs::{Lease, find, grow, held};
@@ -90,7 +91,7 @@ pub struct NewJournalRow {
 
 /// A row as it was added.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JournalRow {
+pub struct JournalRow<P = Value> {
     /// Its number, from 0 without gaps.
     pub n: u64,
     /// What it records.
@@ -100,18 +101,18 @@ pub struct JournalRow {
     /// Digest of the call and its arguments.
     pub fingerprint: Option<String>,
     /// Arguments, result, reason. Absent also when it was sealed and the run has ended.
-    pub payload: Option<Value>,
+    pub payload: Option<P>,
     /// When it was added.
     pub at: TimestampMs,
 }
 
 /// The journal of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Journal {
+pub struct Journal<P = Value> {
     /// Its header, if the run has got that far.
     pub header: Option<JournalHeader>,
     /// Its rows, in order.
-    pub rows: Vec<JournalRow>,
+    pub rows: Vec<JournalRow<P>>,
 }
 
 /// A row in its stored form.
@@ -206,6 +207,15 @@ impl Store {
     /// [`crate::StoreError::NoSuchRun`]; [`crate::StoreError::Damaged`] for a row that is missing, malformed or sealed
     /// with another key.
     pub fn journal(&self, run: &RunId) -> Result<Journal> {
+        self.journal_as(run)
+    }
+
+    /// As [`Self::journal`], with payloads read into a type of the caller's, who may want only a part of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::journal`]; and when a payload is not of that type.
+    pub fn journal_as<P: DeserializeOwned>(&self, run: &RunId) -> Result<Journal<P>> {
         self.database.read_together(|connection| {
             let key = find(connection, run)?.key;
             let header = get(connection, key, JOURNAL_HEADER, None)?
@@ -227,7 +237,7 @@ impl Store {
         })
     }
 
-    fn decode(&self, row: &rusqlite::Row<'_>, n: u64) -> Outcome<JournalRow> {
+    fn decode<P: DeserializeOwned>(&self, row: &rusqlite::Row<'_>, n: u64) -> Outcome<JournalRow<P>> {
         let kind = JournalKind::parse(row.get_ref(1)?.as_str().unwrap_or(""))
             .ok_or_else(|| Fault::Damaged(format!("row {n} of a journal is of an unknown kind")))?;
         let encoding: i64 = row.get(5)?;
@@ -235,7 +245,7 @@ impl Store {
             None => None,
             Some(data) => {
                 let text = decode_text(encoding, data, self.sealer(), "a journal's row")?;
-                Some(read_json(&text, "a journal's row")?)
+                Some(parse(&text, "a journal's row")?)
             }
         };
         Ok(JournalRow {
