@@ -11,7 +11,7 @@ use crate::session::SessionError;
 #[derive(Debug, thiserror::Error)]
 pub enum GuidedError {
     /// No such job.
-    #[error("there is no job `{job}`; the jobs are {}", quoted(known))]
+    #[error("there is no job `{}`; the jobs are {}", short(job), quoted(known))]
     NoSuchJob {
         /// What was asked for.
         job: String,
@@ -22,7 +22,7 @@ pub enum GuidedError {
     #[error("the job `{}` cannot be used: {}", .0.folder, .0.error)]
     BrokenJob(Box<Broken>),
     /// No such workflow.
-    #[error("the job `{job}` has no workflow `{workflow}`; its workflows are {}", quoted(known))]
+    #[error("the job `{job}` has no workflow `{}`; its workflows are {}", short(workflow), quoted(known))]
     NoSuchWorkflow {
         /// The job.
         job: String,
@@ -67,7 +67,7 @@ pub enum GuidedError {
         known: Vec<String>,
     },
     /// No such step.
-    #[error("`{workflow}` has no step `{step}`; its steps are {}", quoted(known))]
+    #[error("`{workflow}` has no step `{}`; its steps are {}", short(step), quoted(known))]
     NoSuchStep {
         /// What was asked for.
         step: String,
@@ -108,6 +108,18 @@ impl From<SessionError> for GuidedError {
             SessionError::File(error) => Self::File(error),
         }
     }
+}
+
+/// What a message repeats of a name that somebody made up.
+const REPEATED: usize = 120;
+
+/// Cuts a name that is too long to be one.
+fn short(name: &str) -> String {
+    let mut shown: String = name.chars().take(REPEATED).collect();
+    if shown.len() < name.len() {
+        shown.push('…');
+    }
+    shown
 }
 
 /// Writes names for a sentence.

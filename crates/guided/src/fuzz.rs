@@ -148,8 +148,8 @@ pub fn fuzz_glob(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (pattern, path) = text.split_once('\n').unwrap_or((&text, ""));
     // Long ones have to end in time; for short ones the answer is known.
-    let glob = Glob::new(pattern.get(..pattern.floor_char_boundary(2_000)).unwrap_or_default());
-    let path = path.get(..path.floor_char_boundary(2_000)).unwrap_or_default();
+    let glob = Glob::new(pattern.get(..pattern.floor_char_boundary(500)).unwrap_or_default());
+    let path = path.get(..path.floor_char_boundary(500)).unwrap_or_default();
     let found = glob.matches(path);
     if glob.as_str().len() <= 12 && path.len() <= 12 {
         assert_eq!(found, tries_everything(glob.as_str(), path), "{:?} {path:?}", glob.as_str());

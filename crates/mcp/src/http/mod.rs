@@ -232,7 +232,13 @@ async fn streamable<F: Family>(
 ) -> Answer {
     let (head, body) = request.into_parts();
     if head.method != Method::POST {
-        return service.handle(Request::from_parts(head, body)).await;
+        let ended = head.method == Method::DELETE;
+        let mut answer = service.handle(Request::from_parts(head, body)).await;
+        if ended && answer.status() == StatusCode::ACCEPTED {
+            // It has ended by now, and a client of the Python SDK warns of anything but this.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        return answer;
     }
     let body = match whole(body).await {
         Ok(body) => body,
