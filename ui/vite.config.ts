@@ -19,7 +19,7 @@ export default defineConfig({
     proxy: { "/rpc": backend, "/events": backend },
   },
   // Everything is found at the start, so that no test is reloaded for a package that turned up late.
-  optimizeDeps: { entries: ["index.html", "src/**/*.{ts,tsx}", "tests/**/*.{ts,tsx}"] },
+  optimizeDeps: { entries: ["index.html", "src/**/*.{ts,tsx}", "tests/*.{ts,tsx}"] },
   build: {
     outDir: "dist",
     target: "safari16",

@@ -28,15 +28,19 @@ pub(crate) fn build() -> Outcome {
 
 /// Lint and types of the page.
 pub(crate) fn lint() -> Outcome {
-    for script in ["lint", "typecheck"] {
+    for script in ["lint", "typecheck", "format:check"] {
         shell::run_in(&page_folder(), "npm", &["run", "--silent", script])?;
     }
     Ok(())
 }
 
-/// The page's own tests, in a browser without a screen.
+/// The page's own tests, in a browser without a screen: first its parts, then the built page over the real backend, which
+/// has to be built.
 pub(crate) fn test() -> Outcome {
-    shell::run_in(&page_folder(), "npm", &["run", "--silent", "test"])
+    shell::run_in(&page_folder(), "npm", &["run", "--silent", "test"])?;
+    let release = shell::target().join("release");
+    let variables = [("WORKFLOW_CODE_RELEASE", &*release.to_string_lossy())];
+    shell::run_with(&page_folder(), "npm", &["run", "--silent", "test:app"], &variables)
 }
 
 /// Pictures of every view.

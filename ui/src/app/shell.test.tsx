@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { expectAccessible } from "../../tests/axe";
-import { layoutFaults, settle } from "../../tests/layout";
+import { settle } from "../../tests/layout";
+import { layoutFaults } from "../../tests/layoutFaults";
 import { renderApp, renderIn } from "../../tests/render";
 import { currentActions } from "./actions";
 import { useFileDrops } from "./DropOverlay";
