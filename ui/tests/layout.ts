@@ -9,6 +9,7 @@ export const SIZES = [
   { name: "1024×700", width: 1024, height: 700, text: 100 },
   { name: "720×520", width: 720, height: 520, text: 100 },
   { name: "1280×820 at 200 %", width: 1280, height: 820, text: 200 },
+  { name: "1024×700 at 200 %", width: 1024, height: 700, text: 200 },
 ] as const;
 
 /** Waits until the page has painted twice: layout and observers have settled. */

@@ -42,6 +42,9 @@ test("a client's run appears by itself, its log follows, and its end is seen", a
   await open("/");
   const call = client.call("gate", {});
   const row = page.locator("section[aria-labelledby='home-running'] a[href^='#/run/']", { hasText: "Gate" });
+  await row.waitFor();
+  // How far it is was said by the run itself.
+  await page.getByRole("progressbar", { name: "1 of 3" }).waitFor();
   await row.click();
   await stands("Running");
   await tab("Logs").click();
@@ -53,7 +56,6 @@ test("a client's run appears by itself, its log follows, and its end is seen", a
   expect(runOf()).toBe(done.runId);
   // And the lists know as well.
   await page.goBack();
-  await page.goto(`${backend.url}/#/`);
   await page.locator("section[aria-labelledby='home-recent'] a", { hasText: "Gate" }).waitFor();
   expect(await page.locator("section[aria-labelledby='home-running']").count()).toBe(0);
 });
@@ -79,10 +81,22 @@ test("a question of a client's run is answered here, and the client's own call g
   const done = await call;
   expect(done.output).toEqual({ greeting: "Hello, Ada" });
   expect(done.runId).toBe(runOf());
-  await sees("Hello, Ada");
+  // One stays where one was; what came out is beside it.
+  await tab("Output").click();
+  await sees(/Hello, Ada/);
   await tab("Input and answers").click();
   await sees("Ada");
   await expect.poll(() => page.title()).not.toMatch(/^\(/);
+});
+
+test("a question is declined here: the script is told, and decides", async () => {
+  const started = await backend.call("start_run", { project, entrypoint: "ask", input: {} });
+  await open(`/run/${started.run}`);
+  await page.getByRole("button", { name: "Decline" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Decline" }).click();
+  await stands("Success");
+  await tab("Output").click();
+  await sees(/Hello, whoever you are/);
 });
 
 test("a program runs only with leave, which is given with the whole command in sight", async () => {
@@ -98,7 +112,8 @@ test("a program runs only with leave, which is given with the whole command in s
   expect(await state().innerText()).toContain("Waiting");
   await page.getByRole("button", { name: "Approve once" }).click();
   await stands("Success");
-  await sees("published the page");
+  await tab("Output").click();
+  await sees(/published the page/);
 });
 
 test("an entrypoint is run from its form, with the defaults and what was typed, and again with a changed input", async () => {
@@ -138,10 +153,7 @@ test("an entrypoint is run from its form, with the defaults and what was typed, 
 
 test("a client's run is cancelled here, and its call is told who did it", async () => {
   await open("/");
-  home.write("reports/gone", "");
-  const { rmSync } = await import("node:fs");
-  rmSync(home.at("reports/go"), { force: true });
-  const call = client.call("gate", {}).catch((error: unknown) => ({ runId: "", isError: true, status: String(error) }));
+  const call = client.call("gate", { file: "never" }).catch((error: unknown) => ({ runId: "", isError: true, status: String(error) }));
   await page.locator("section[aria-labelledby='home-running'] a", { hasText: "Gate" }).click();
   await stands("Running");
   await page.keyboard.press("Control+.");

@@ -1,11 +1,11 @@
 // Every view over the real store: no fault that axe finds, nothing wider than the window and nothing cut, also small and with large text.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Page } from "playwright-core";
 import { layoutFaults } from "../layoutFaults";
 import { register } from "./project";
-import { Backend, Client, Home, Looker } from "./world";
+import { Backend, Client, Home, Looker, PATIENCE } from "./world";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -20,7 +20,7 @@ const names: Record<string, string> = {};
 beforeAll(async () => {
   home = new Home();
   names.project = register(home);
-  home.run("board", "init", home.at("reports"));
+  home.say("board", "init", "--root", home.at("reports"));
   home.run("projects", "add", home.at("reports"), "--json");
   backend = await Backend.start(home);
   [looker, client] = await Promise.all([Looker.start(backend), Client.of(home, names.project)]);
@@ -31,9 +31,10 @@ beforeAll(async () => {
   const asked = await backend.call("start_run", { project: names.project, entrypoint: "publish", input: {} });
   Object.assign(names, { waiting: started.run, leave: asked.run });
   for (const run of [names.waiting, names.leave])
-    await expect
-      .poll(async () => ((await backend.call("run", { run })) as { run: { status: string } }).run.status, { timeout: 20_000 })
-      .toBe("waiting_for_input");
+    await vi.waitFor(
+      async () => expect(((await backend.call("run", { run })) as { run: { status: string } }).run.status).toBe("waiting_for_input"),
+      PATIENCE,
+    );
   page = await looker.open("/");
 }, 60_000);
 
@@ -70,11 +71,12 @@ const SIZES = [
   { name: "1280×820", width: 1280, height: 820, text: 100 },
   { name: "1024×700", width: 1024, height: 700, text: 100 },
   { name: "1280×820 at 200 %", width: 1280, height: 820, text: 200 },
+  { name: "1024×700 at 200 %", width: 1024, height: 700, text: 200 },
 ];
 
 /** Waits until nothing is on its way and nothing moves. */
 async function settle(): Promise<void> {
-  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]') && document.querySelector("main > *"));
+  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"], .k-bone') && document.querySelector("main > *"));
   await page.evaluate(async () => {
     await document.fonts.ready;
     await Promise.allSettled(

@@ -55,9 +55,14 @@ export class Home {
 
   /** Runs `workflow-code` to its end and reads its answer. */
   run(...words: string[]): Json & Json[] {
+    return JSON.parse(this.say(...words) || "null") as Json & Json[];
+  }
+
+  /** Runs `workflow-code` to its end; answers what it wrote. */
+  say(...words: string[]): string {
     const done = spawnSync(program("workflow-code"), words, { cwd: this.folder, env: this.environment, encoding: "utf8", timeout: 60_000 });
     if (done.status !== 0) throw new Error(`${words.join(" ")} ended with ${done.status}: ${done.stderr}`);
-    return JSON.parse(done.stdout || "null") as Json & Json[];
+    return done.stdout;
   }
 
   start(command: string, words: string[]): ChildProcessWithoutNullStreams {
@@ -84,6 +89,7 @@ export class Backend {
   private constructor(
     private readonly child: ChildProcessWithoutNullStreams,
     readonly url: string,
+    readonly token: string,
   ) {}
 
   static async start(home: Home): Promise<Backend> {
@@ -94,14 +100,15 @@ export class Backend {
       createInterface({ input: child.stdout }).once("line", resolve);
       child.once("exit", () => reject(new Error(`the dev server did not start: ${said.join("")}`)));
     });
-    return new Backend(child, url);
+    const { origin, searchParams } = new URL(url);
+    return new Backend(child, origin, searchParams.get("token") ?? "");
   }
 
   /** Calls a command of the window. */
   async call(name: string, request: Json): Promise<Json> {
     const response = await fetch(`${this.url}/rpc`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", authorization: `Bearer ${this.token}` },
       body: JSON.stringify({ name, request }),
     });
     const answer = (await response.json()) as { ok?: Json; error?: { message: string } };
@@ -184,7 +191,7 @@ export class Looker {
   private constructor(
     private readonly browser: Browser,
     private readonly context: BrowserContext,
-    private readonly url: string,
+    private readonly backend: Backend,
     readonly said: string[],
   ) {}
 
@@ -193,14 +200,14 @@ export class Looker {
     const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, reducedMotion: "reduce", locale: "en" });
     context.setDefaultTimeout(PATIENCE);
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: backend.url });
-    return new Looker(browser, context, backend.url, []);
+    return new Looker(browser, context, backend, []);
   }
 
   async open(at: string): Promise<Page> {
     const page = await this.context.newPage();
     page.on("pageerror", (error) => this.said.push(error.message));
     page.on("console", (message) => message.type() === "error" && this.said.push(message.text()));
-    await page.goto(`${this.url}/#${at}`);
+    await page.goto(`${this.backend.url}/?token=${this.backend.token}#${at}`);
     await page.locator("main > *").first().waitFor();
     return page;
   }
