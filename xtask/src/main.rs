@@ -11,6 +11,7 @@ mod page;
 mod prepare;
 mod record;
 mod run;
+mod screenshots;
 mod script_cases;
 mod shell;
 mod soak;
@@ -66,7 +67,7 @@ fn main() -> ExitCode {
         Task::Test(options) => test::run(&options),
         Task::Prepare => prepare::run(),
         Task::Page => prepare::prepare().and_then(|_| page::build()),
-        Task::Screenshots { arguments } => prepare::prepare().and_then(|_| page::screenshots(&arguments)),
+        Task::Screenshots { arguments } => prepare::prepare().and_then(|_| screenshots::run(&arguments)),
         Task::Package(options) => package::run(&options),
         Task::Gen => generate::run(),
         Task::Bench(options) => bench::run(&options),

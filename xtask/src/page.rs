@@ -38,16 +38,9 @@ pub(crate) fn lint() -> Outcome {
 /// has to be built.
 pub(crate) fn test() -> Outcome {
     shell::run_in(&page_folder(), "npm", &["run", "--silent", "test"])?;
-    let release = shell::target().join("release");
+    let release = std::path::absolute(shell::target().join("release")).map_err(|error| error.to_string())?;
     let variables = [("WORKFLOW_CODE_RELEASE", &*release.to_string_lossy())];
     shell::run_with(&page_folder(), "npm", &["run", "--silent", "test:app"], &variables)
-}
-
-/// Pictures of every view.
-pub(crate) fn screenshots(arguments: &[String]) -> Outcome {
-    let script = page_folder().join("scripts").join("screenshots.mjs");
-    let arguments = [&[script.to_string_lossy().into_owned()], arguments].concat();
-    shell::run_in(&page_folder(), "node", &arguments)
 }
 
 fn fingerprint(folder: &Path) -> Outcome<u64> {
