@@ -4,7 +4,9 @@ import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vite";
 
 /** Where the dev server of the backend listens, when the page is to show a real store (`?host=http`). */
-const backend = process.env.WORKFLOW_CODE_API ?? "http://127.0.0.1:4780";
+const { origin, searchParams } = new URL(process.env.WORKFLOW_CODE_API ?? "http://127.0.0.1:4780");
+/** It answers its own page, and who was given its token: the address that it prints has it. */
+const backend = { target: origin, changeOrigin: true, headers: { origin, authorization: `Bearer ${searchParams.get("token") ?? ""}` } };
 
 /** Debian's browser; another place by the environment. */
 const browser = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -19,7 +21,7 @@ export default defineConfig({
     proxy: { "/rpc": backend, "/events": backend },
   },
   // Everything is found at the start, so that no test is reloaded for a package that turned up late.
-  optimizeDeps: { entries: ["index.html", "src/**/*.{ts,tsx}", "tests/**/*.{ts,tsx}"] },
+  optimizeDeps: { entries: ["index.html", "src/**/*.{ts,tsx}", "tests/*.{ts,tsx}"] },
   build: {
     outDir: "dist",
     target: "safari16",

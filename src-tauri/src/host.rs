@@ -14,7 +14,7 @@ use tauri_plugin_dialog::{DialogExt, FilePath};
 use url::Url;
 
 use crate::notify;
-use crate::offered::Offered;
+use crate::offered::{Offered, Picked};
 use crate::window;
 
 /// What the names of these commands begin with.
@@ -22,6 +22,8 @@ pub(crate) const PREFIX: &str = "host_";
 
 /// The longest text that is put on the clipboard, in bytes.
 const MOST_COPIED: usize = 64 * 1024 * 1024;
+/// The longest name of a file, in characters.
+const MOST_NAME: usize = 120;
 /// The longest title, in characters.
 const MOST_TITLE: usize = 200;
 /// The longest link, in bytes.
@@ -30,6 +32,11 @@ const MOST_LINK: usize = 8 * 1024;
 #[derive(Deserialize)]
 struct PickFiles {
     multiple: bool,
+}
+
+#[derive(Deserialize)]
+struct PickSave {
+    name: String,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +64,7 @@ pub(crate) fn answer(window: &WebviewWindow, command: &str, request: &Value) -> 
     match command {
         "pick_folder" => Ok(json!(picker(window).blocking_pick_folder().and_then(path))),
         "pick_files" => Ok(json!(pick_files(window, read::<PickFiles>(request)?.multiple))),
+        "pick_save" => pick_save(window, &read::<PickSave>(request)?.name),
         "copy_text" => copy(window, read::<CopyText>(request)?.text),
         "reveal" => reveal(window, &read::<Reveal>(request)?.path),
         "open_link" => open_link(&read::<OpenLink>(request)?.url),
@@ -82,6 +90,21 @@ fn pick_files(window: &WebviewWindow, multiple: bool) -> Vec<PathBuf> {
         picker(window).blocking_pick_file().map(|one| vec![one])
     };
     picked.into_iter().flatten().filter_map(path).collect()
+}
+
+/// Asks where a file is to be saved. The dialog asks about one that is there already, so what was picked may be replaced.
+fn pick_save(window: &WebviewWindow, name: &str) -> Result<Value, ApiError> {
+    let picked = picker(window).set_file_name(plain_name(name)).blocking_save_file().and_then(path);
+    if let Some(picked) = &picked {
+        window.state::<Picked>().note(picked);
+    }
+    Ok(json!(picked))
+}
+
+/// A file's name that leads nowhere else.
+fn plain_name(name: &str) -> String {
+    let plain = |one: char| if one.is_control() || matches!(one, '/' | '\\' | ':') { '-' } else { one };
+    name.chars().map(plain).take(MOST_NAME).collect()
 }
 
 fn path(picked: FilePath) -> Option<PathBuf> {
@@ -135,6 +158,12 @@ fn failed(what: &str, error: &dyn std::fmt::Display) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_leads_nowhere_else() {
+        assert_eq!(plain_name("../../etc/passwd\n"), "..-..-etc-passwd-");
+        assert_eq!(plain_name("20261130-zz1c.json"), "20261130-zz1c.json");
+    }
 
     #[test]
     fn only_plain_https_links_are_opened() {

@@ -1,19 +1,22 @@
-//! Which paths the page may have shown in the file manager: those that a command of ours named before.
+//! Which paths the page may have shown in the file manager: those that a command of ours named before; and where it may
+//! have something saved: where a person has chosen.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use api::ApiError;
 use serde_json::Value;
 
 /// Commands that name paths, and where in their responses; `*` stands for every item of a list.
-const NAMED: [(&str, &[&str]); 10] = [
+const NAMED: [(&str, &[&str]); 11] = [
     ("app_info", &["dataDir", "database", "executable"]),
     ("projects", &["*.path"]),
     ("project_overview", &["project.path"]),
     ("project_add", &["projects.*.path"]),
     ("run", &["projectPath", "files.*.path"]),
     ("export_run", &["path"]),
+    ("save_as", &["path"]),
     ("storage", &["file"]),
     ("dock", &["clients.*.file"]),
     ("dock_plan", &["file", "backup"]),
@@ -50,6 +53,31 @@ impl Offered {
     }
 }
 
+/// Where a person has chosen to save something, each good for one time.
+#[derive(Debug, Default)]
+pub(crate) struct Picked {
+    paths: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Picked {
+    pub(crate) fn note(&self, path: &Path) {
+        self.paths.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+    }
+
+    /// Lets a request to save go to a place that was chosen, and to no other.
+    pub(crate) fn check(&self, mut request: Value) -> Result<Value, ApiError> {
+        let to = request.get("to").and_then(Value::as_str).unwrap_or_default();
+        let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        if !paths.remove(Path::new(to)) {
+            return Err(ApiError::invalid(format!("nobody has chosen `{to}`")));
+        }
+        if let Some(request) = request.as_object_mut() {
+            request.insert("replace".into(), Value::Bool(true));
+        }
+        Ok(request)
+    }
+}
+
 fn collect(value: &Value, place: &str, paths: &mut BTreeSet<PathBuf>) {
     let (first, rest) = place.split_once('.').unwrap_or((place, ""));
     if first.is_empty() {
@@ -70,6 +98,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn only_where_a_person_has_chosen_is_anything_saved_and_once() {
+        let picked = Picked::default();
+        let request = json!({ "run": "20261130-zz1c", "part": "log", "to": "/home/ada/run.log" });
+        assert!(picked.check(request.clone()).is_err());
+        picked.note(Path::new("/home/ada/run.log"));
+        assert!(picked.check(json!({ "to": "/home/ada/other.log", "replace": true })).is_err());
+        assert_eq!(picked.check(request.clone()).unwrap()["replace"], true);
+        assert!(picked.check(request).is_err());
+    }
 
     #[test]
     fn only_what_was_named_is_allowed() {

@@ -8,7 +8,7 @@ use tauri::ipc::{InvokeResponseBody, Response};
 use tauri::{AppHandle, Manager, WebviewWindow};
 
 use crate::host;
-use crate::offered::Offered;
+use crate::offered::{Offered, Picked};
 
 /// Answers a request of the page. What takes time is done on threads for that, never on the one that draws.
 #[tauri::command]
@@ -23,6 +23,8 @@ pub(crate) async fn rpc(
             let answer = host::answer(&window, command, &request)?;
             return json(&answer);
         }
+        let writes = name == "save_as" || name == "export_run" && request.get("to").is_some();
+        let request = if writes { app.state::<Picked>().check(request)? } else { request };
         let response = app.state::<Desktop>().api.call(&name, request)?;
         app.state::<Offered>().note(&name, &response);
         json(&response)

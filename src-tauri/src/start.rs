@@ -10,7 +10,7 @@ use tauri::{AppHandle, ExitRequestApi, Manager, RunEvent};
 use tauri_plugin_window_state::StateFlags;
 
 use crate::feed::{self, Watching};
-use crate::offered::Offered;
+use crate::offered::{Offered, Picked};
 use crate::problem::Refusal;
 use crate::window::{self, Page};
 use crate::{address, environment, lock, rpc};
@@ -49,6 +49,7 @@ pub(crate) fn run() -> Result<ExitCode, Refusal> {
         .plugin(tauri_plugin_clipboard_manager::init())
         .manage(desktop)
         .manage(Offered::default())
+        .manage(Picked::default())
         .manage(Watching::default())
         .manage(Page::new(started, address::asked(&arguments)))
         .invoke_handler(tauri::generate_handler![rpc::rpc])

@@ -70,6 +70,22 @@ fn run_to(server: &DevServer, project: &str, entrypoint: &str, input: Value, sta
     })
 }
 
+/// Tests a server as the page does; returns the result, and how many answers came.
+fn dock_test(server: &DevServer, id: &str) -> (Value, usize) {
+    let test = server.ok("dock_test", json!({ "server": id }));
+    let mut seen = 0;
+    for answers in 1.. {
+        let tested = server.ok("dock_tested", json!({ "test": test["test"], "seen": seen }));
+        if tested["over"] == true {
+            return (tested["soFar"].clone(), answers);
+        }
+        let stages = tested["soFar"]["stages"].as_array().map_or(0, Vec::len);
+        assert!(stages > seen, "an answer without news: {tested}");
+        seen = stages;
+    }
+    unreachable!("a test ends");
+}
+
 #[test]
 fn the_window_begins_with_nothing_and_sees_what_a_terminal_registers() {
     let environment = environment();
@@ -248,6 +264,9 @@ fn runs_are_found_filtered_counted_and_shown() {
     // Midnight may pass while this test runs.
     let sum = |name: &str| days.iter().map(|day| day[name].as_u64().unwrap()).sum::<u64>();
     assert_eq!((sum("runs"), sum("failed")), (3, 1));
+    let home = server.ok("home", json!({}));
+    assert_eq!((&home["total"], &home["today"]["interrupted"]), (&json!(3), &json!(0)));
+    assert!(home["today"]["medianMs"].as_i64().is_some_and(|took| took > 0), "{}", home["today"]);
     // One run, whole.
     let request = json!({ "run": of(&long) });
     let shown = server.ok("run", request.clone());
@@ -272,6 +291,35 @@ fn runs_are_found_filtered_counted_and_shown() {
     assert!(server.ok("run_nodes", request).as_array().is_some());
     // What it can be made into.
     let to = environment.home().join("exported.json");
+    // By case, and by pattern.
+    let find = |text: &str, case: bool, regex: bool| {
+        let search = json!({ "run": of(&long), "text": text, "case": case, "regex": regex });
+        server.call("run_log_search", search).map(|hits| hits["total"].clone())
+    };
+    assert_eq!(find("LINE 299", true, false), Ok(json!(0)));
+    assert_eq!(find("^line 29+ of", true, true), Ok(json!(3)));
+    assert_eq!(find("(", false, true).unwrap_err()["code"], "invalid_input");
+    // Saved where a person wants it; what is there is replaced only when that was asked about.
+    let place = |name: &str| environment.home().join(name).to_string_lossy().into_owned();
+    let save = |part: &str, more: Value, to: &str| {
+        let mut request = json!({ "run": of(&long), "part": part, "to": place(to) });
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.call("save_as", request).map(|saved| fs::read_to_string(text(&saved, "path")).unwrap())
+    };
+    let log = save("log", json!({}), "run.log").unwrap();
+    assert_eq!((log.lines().count(), log.lines().last()), (3000, Some("line 2999 of a long log")));
+    assert_eq!(save("log", json!({}), "run.log").unwrap_err()["code"], "conflict");
+    assert_eq!(save("output", json!({ "name": "/rows/4/word", "replace": true }), "run.log").unwrap(), "Äpfel");
+    let whole: Value = serde_json::from_str(&save("output", json!({}), "out.json").unwrap()).unwrap();
+    assert_eq!(whole["rows"].as_array().map(Vec::len), Some(10));
+    assert_eq!(save("file", json!({ "name": "notes.txt" }), "copy.txt").unwrap(), "what was noted");
+    assert_eq!(save("file", json!({ "name": "../notes.txt" }), "other.txt").unwrap_err()["code"], "not_found");
+    let run: Value = serde_json::from_str(&save("run", json!({}), "run.json").unwrap()).unwrap();
+    assert_eq!(run["run"]["runId"], json!(of(&long)));
+    assert_eq!(
+        server.code("save_as", json!({ "run": of(&long), "part": "log", "to": "relative.log" })),
+        "invalid_input"
+    );
     let exported = server.ok("export_run", json!({ "run": of(&hello), "to": to }));
     let value: Value = serde_json::from_str(&fs::read_to_string(text(&exported, "path")).unwrap()).unwrap();
     assert_eq!((&value["format"], &value["run"]["runId"]), (&json!("workflow-code-run"), &json!(of(&hello))));
@@ -325,7 +373,7 @@ fn a_run_of_the_window_asks_is_answered_and_goes_on() {
     assert_eq!(server.ok("projects", json!({}))[0]["waiting"], 1);
     let answer = |content: Value| json!({ "run": run, "question": 0, "action": "accept", "content": content });
     assert_eq!(server.code("answer", answer(json!({}))), "invalid_input", "nothing changes when it does not fit");
-    assert_eq!(server.code("answer", json!({ "run": run, "question": 0, "action": "decline" })), "unsupported");
+    assert_eq!(server.code("answer", json!({ "run": run, "question": 0, "action": "cancel" })), "unsupported");
     assert_eq!(server.code("answer", json!({ "run": run, "question": 7, "action": "accept" })), "not_found");
     assert_eq!(server.code("continue_run", json!({ "run": run })), "conflict", "it waits for an answer");
     server.ok("answer", answer(json!({ "word": "yes" })));
@@ -334,8 +382,22 @@ fn a_run_of_the_window_asks_is_answered_and_goes_on() {
     assert_eq!(done["questions"][0]["answer"]["by"], "desktop");
     assert_eq!(server.ok("run_output", json!({ "run": run }))["output"], json!({ "said": "yes" }));
     assert_eq!(server.code("cancel_run", json!({ "run": run })), "conflict", "it has ended");
+    // Declined: whoever asks is told, and this one does not care.
+    let waiting = run_to(&server, &id, "ask", json!({}), "waiting_for_input");
+    assert_eq!(waiting["questions"][0]["canDecline"], true);
+    let expires = waiting["questions"][0]["expiresAt"].as_i64().unwrap();
+    assert_eq!(expires - waiting["questions"][0]["askedAt"].as_i64().unwrap(), 30 * 86_400_000);
+    let run = waiting["run"]["runId"].clone();
+    server.ok("answer", json!({ "run": run, "question": 0, "action": "decline" }));
+    let failed = server.wait_for("run", &json!({ "run": run }), |run| run["run"]["status"] == "failed");
+    assert!(text(&failed["error"], "message").contains("declined"), "{}", failed["error"]);
+    assert_eq!(failed["questions"][0]["answer"]["action"], "decline");
+    server.ok("set_settings", json!({ "settings": { "waitDays": 2 } }));
     // One that is cancelled while it waits takes no answer any more.
     let waiting = run_to(&server, &id, "ask", json!({}), "waiting_for_input");
+    let question = &waiting["questions"][0];
+    let waits = question["expiresAt"].as_i64().unwrap() - question["askedAt"].as_i64().unwrap();
+    assert_eq!(waits, 2 * 86_400_000, "as the settings say by now");
     let run = text(&waiting["run"], "runId").to_owned();
     server.ok("cancel_run", json!({ "run": run }));
     let late = json!({ "run": run, "question": 0, "action": "accept", "content": { "word": "late" } });
@@ -354,10 +416,25 @@ fn an_answer_of_the_window_continues_the_run_of_a_client() {
     let asked = client.call("ask", json!({})).result();
     assert_eq!(asked["structuredContent"]["status"], "interaction_required");
     let run = text(&asked["structuredContent"], "runId").to_owned();
+    let shown = server.ok("run", json!({ "run": run }));
+    assert_eq!((&shown["clientAnswer"], shown.get("callOpenUntil")), (&json!("cannot_ask"), None));
+    assert!(shown["callEndedAt"].as_i64() >= shown["questions"][0]["askedAt"].as_i64());
     let answer = json!({ "run": run, "question": 0, "action": "accept", "content": { "word": "window" } });
     server.ok("answer", answer);
     let done = server.wait_for("run", &json!({ "run": run }), |run| run["run"]["status"] == "success");
-    assert_eq!(done["run"]["origin"], "mcp");
+    assert_eq!((&done["run"]["origin"], done.get("clientAnswer")), (&json!("mcp"), None));
+    client.finish();
+    // A client that declines, perhaps without having shown anything.
+    let options = ClientOptions {
+        opening: LEGACY,
+        capabilities: json!({ "elicitation": { "form": {} } }),
+        answers: vec![json!({ "action": "decline" })],
+    };
+    let mut client = Client::start(&environment, &["--workflow-mcp", &id], options);
+    let declined = client.call("ask", json!({})).result();
+    let shown = server.ok("run", json!({ "run": declined["structuredContent"]["runId"] }));
+    assert_eq!((&shown["clientAnswer"], &shown["run"]["status"]), (&json!("declined"), &json!("waiting_for_input")));
+    server.ok("cancel_run", json!({ "run": shown["run"]["runId"] }));
     client.finish();
     // A client whose form is open: its launcher sees the answer, and the call is answered with it.
     let options = ClientOptions {
@@ -508,8 +585,9 @@ fn the_dock_writes_takes_back_and_tests_the_very_command() {
     assert_eq!(server.code("dock_plan", json!({ "server": id, "client": "nobody" })), "not_found");
     assert_eq!(server.code("dock", json!({ "server": id, "key": "no key!" })), "invalid_input");
     // The test starts what the Dock shows.
-    let test = server.ok("dock_test", json!({ "server": id }));
+    let (test, told) = dock_test(&server, &id);
     assert_eq!(test["ok"], true, "{test}");
+    assert!(told > 1, "the stages come one by one");
     let stages: Vec<&str> = test["stages"].as_array().unwrap().iter().map(|stage| text(stage, "name")).collect();
     assert_eq!(stages, ["start", "initialize", "tools"]);
     let hello = test["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "hello").expect("the tool");
@@ -517,8 +595,9 @@ fn the_dock_writes_takes_back_and_tests_the_very_command() {
     assert!(text(&test, "command").starts_with(text(&dock, "command")));
     // A project that has nothing to serve says so, with what was written.
     fs::remove_file(environment.home().join("project/package.json")).unwrap();
-    let test = server.ok("dock_test", json!({ "server": id }));
+    let (test, _) = dock_test(&server, &id);
     assert_eq!(test["ok"], false);
+    assert_eq!(server.code("dock_tested", json!({ "test": "99", "seen": 0 })), "not_found");
     assert!(test["stderr"].as_str().is_some_and(|errors| errors.contains("package.json")), "{test}");
     assert_eq!(
         server.code("start_run", json!({ "project": id, "entrypoint": "hello", "input": {} })),
@@ -686,17 +765,38 @@ fn a_database_that_cannot_be_used_is_said_to_be_so() {
 #[test]
 fn only_our_own_page_can_call() {
     let environment = environment();
-    let server = start(&environment);
+    write(&environment, "page/index.html", "<p>The page</p>");
+    let server = DevServer::start(&environment, &["--ui", "page"]).expect("the dev server starts");
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
     let body = json!({ "name": "app_info", "request": {} }).to_string();
     let rpc = format!("{}/rpc", server.address());
-    for (name, value) in [("origin", "http://evil.example"), ("content-type", "text/plain"), ("host", "evil.example")] {
-        let mut request = agent.post(&rpc).header(name, value);
-        if name != "content-type" {
-            request = request.header("content-type", "application/json");
-        }
-        assert_eq!(request.send(&body).unwrap().status().as_u16(), 403, "{name}");
+    let token = format!("Bearer {}", server.token());
+    let send = |headers: &[(&str, &str)]| {
+        let usual = [("content-type", "application/json"), ("authorization", token.as_str())];
+        let usual = usual.iter().filter(|(name, _)| headers.iter().all(|(other, _)| other != name));
+        let request =
+            usual.chain(headers).fold(agent.post(&rpc), |request, (name, value)| request.header(*name, *value));
+        request.send(&body).unwrap().status().as_u16()
+    };
+    assert_eq!(send(&[]), 200);
+    assert_eq!(
+        send(&[("authorization", ""), ("cookie", &format!("a=b; workflow-code-token={}", server.token()))]),
+        200
+    );
+    for wrong in [
+        ("origin", "http://evil.example"),
+        ("content-type", "text/plain"),
+        ("host", "evil.example"),
+        ("authorization", ""),
+        ("authorization", "Bearer 0123456789abcdef0123456789abcdef"),
+    ] {
+        assert_eq!(send(&[wrong]), 403, "{wrong:?}");
     }
+    assert_eq!(agent.get(format!("{}/events", server.address())).call().unwrap().status().as_u16(), 403);
+    // Only who opens the page with the token is let in by it.
+    let cookie = |address: String| agent.get(address).call().unwrap().headers().contains_key("set-cookie");
+    assert!(!cookie(server.address().to_owned()) && !cookie(format!("{}/?token=0", server.address())));
+    assert!(cookie(format!("{}/?token={}", server.address(), server.token())));
     let mut page = agent.get(format!("{}/../../etc/passwd", server.address())).call().unwrap();
     assert!(!page.body_mut().read_to_string().unwrap().contains("root:"));
     server.finish();

@@ -18,6 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct DevServer {
     child: BlockingChild,
     address: String,
+    token: String,
     agent: ureq::Agent,
 }
 
@@ -42,18 +43,27 @@ impl DevServer {
         let mut line = String::new();
         let mut stdout = BufReader::new(stdout);
         stdout.read_line(&mut line)?;
-        if !line.starts_with("http://127.0.0.1:") {
-            return Err(std::io::Error::other(format!("it did not begin to serve: {line}")));
-        }
+        let (address, token) = line
+            .trim()
+            .split_once("/?token=")
+            .filter(|(address, _)| address.starts_with("http://127.0.0.1:"))
+            .ok_or_else(|| std::io::Error::other(format!("it did not begin to serve: {line}")))?;
+        let (address, token) = (address.to_owned(), token.to_owned());
         let agent: ureq::Agent =
             ureq::Agent::config_builder().http_status_as_error(false).timeout_global(None).build().into();
-        Ok(Self { child, address: line.trim().to_owned(), agent })
+        Ok(Self { child, address, token, agent })
     }
 
     /// Its address, `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// What its address needs for a page to be let in, and a request: `Bearer` with this.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.token
     }
 
     /// Calls a command. `Err` is the error as it crossed the border.
@@ -68,6 +78,7 @@ impl DevServer {
             .agent
             .post(format!("{}/rpc", self.address))
             .header("content-type", "application/json")
+            .header("authorization", format!("Bearer {}", self.token))
             .send(body)
             .and_then(|mut answer| answer.body_mut().with_config().limit(64 * 1024 * 1024).read_to_string());
         let text = answer.unwrap_or_else(|error| panic!("`{name}`: {error}"));
@@ -111,7 +122,11 @@ impl DevServer {
     #[must_use]
     #[expect(clippy::panic, reason = "this is an assertion")]
     pub fn events(&self) -> Events {
-        let answer = self.agent.get(format!("{}/events", self.address)).call();
+        let answer = self
+            .agent
+            .get(format!("{}/events", self.address))
+            .header("authorization", format!("Bearer {}", self.token))
+            .call();
         let answer = answer.unwrap_or_else(|error| panic!("the events: {error}"));
         let mut lines = BufReader::new(answer.into_body().into_reader());
         let mut first = String::new();

@@ -1,7 +1,8 @@
 //! The window's commands over HTTP: `POST /rpc`, `GET /events`, and the page's files. For development and tests only.
 //!
-//! The address is this machine's, and a page of somebody else cannot call it: a request must be JSON by its type, which
-//! browsers do not send to another origin unasked, and name this address as its host.
+//! The address is this machine's. A page of somebody else cannot call it: a request must be JSON by its type, which
+//! browsers do not send to another origin unasked, and name this address as its host. Nor can another user of the machine:
+//! a token, new at each start and part of the address that is printed, comes with each request, from a page as a cookie.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -30,9 +31,14 @@ struct Served {
     changes: broadcast::Sender<StoreChanged>,
     ui: PathBuf,
     host: String,
+    token: String,
 }
 
-/// Serves until standard input ends, or for ever. `ready` is called with the address once it can be reached.
+/// The cookie that a page gets when it is opened with the token.
+const COOKIE: &str = "workflow-code-token";
+
+/// Serves until standard input ends, or for ever. `ready` is called with the address, and the token,
+/// once it can be reached.
 ///
 /// # Errors
 ///
@@ -42,8 +48,9 @@ pub fn serve(
     ui: &Path,
     port: u16,
     until_eof: bool,
-    ready: impl FnOnce(SocketAddr),
+    ready: impl FnOnce(SocketAddr, &str),
 ) -> Result<(), String> {
+    let token = token()?;
     let desktop = desktop::open(profile).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -60,15 +67,15 @@ pub fn serve(
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| error.to_string())?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let state =
-            Arc::new(Served { desktop: desktop.clone(), changes, ui: ui.to_owned(), host: address.to_string() });
+        let host = address.to_string();
+        let state = Served { desktop: desktop.clone(), changes, ui: ui.to_owned(), host, token: token.clone() };
         let router = Router::new()
             .route("/rpc", post(rpc))
             .route("/events", get(events))
             .fallback(get(file))
             .layer(DefaultBodyLimit::max(REQUEST))
-            .with_state(state);
-        ready(address);
+            .with_state(Arc::new(state));
+        ready(address, &token);
         let end = end(until_eof);
         // Streams of events never end by themselves, so nothing is waited for.
         tokio::select! {
@@ -80,6 +87,12 @@ pub fn serve(
     desktop.end();
     runtime.shutdown_background();
     served
+}
+
+fn token() -> Result<String, String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Waits for the end of standard input, or for an interrupt.
@@ -104,17 +117,20 @@ fn json_response(status: StatusCode, value: &Value) -> Response {
         .into_response()
 }
 
-/// Tells whether a request is from our own page, or from a program on this machine.
+/// Tells whether a request is from our own page, or from a program that was given the token.
 fn is_ours(served: &Served, headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value: &axum::http::HeaderValue| value.to_str().ok());
     let own = format!("http://{}", served.host);
-    text(header::HOST) == Some(served.host.as_str()) && text(header::ORIGIN).is_none_or(|origin| origin == own)
+    let cookie = format!("{COOKIE}={}", served.token);
+    let knows = text(header::AUTHORIZATION).and_then(|given| given.strip_prefix("Bearer ")) == Some(&served.token)
+        || text(header::COOKIE).is_some_and(|all| all.split(';').any(|one| one.trim() == cookie));
+    knows && text(header::HOST) == Some(served.host.as_str()) && text(header::ORIGIN).is_none_or(|origin| origin == own)
 }
 
 async fn rpc(State(served): State<Arc<Served>>, headers: HeaderMap, body: Bytes) -> Response {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_ours(&served, &headers) || !kind.starts_with("application/json") {
-        return (StatusCode::FORBIDDEN, "only JSON from this address").into_response();
+        return (StatusCode::FORBIDDEN, "only JSON from this address, with its token").into_response();
     }
     let api = served.desktop.api.clone();
     let answer = tokio::task::spawn_blocking(move || {
@@ -134,7 +150,7 @@ async fn rpc(State(served): State<Arc<Served>>, headers: HeaderMap, body: Bytes)
 
 async fn events(State(served): State<Arc<Served>>, headers: HeaderMap) -> Response {
     if !is_ours(&served, &headers) {
-        return (StatusCode::FORBIDDEN, "only from this address").into_response();
+        return (StatusCode::FORBIDDEN, "only from this address, with its token").into_response();
     }
     let listener = served.changes.subscribe();
     let stream = futures_util::stream::unfold((listener, true), |(mut listener, first)| async move {
@@ -178,9 +194,17 @@ async fn file(State(served): State<Arc<Served>>, uri: Uri) -> Response {
         path = served.ui.join("index.html");
     }
     let kind = media_type(&path);
+    let opens = uri.query().is_some_and(|query| query.split('&').any(|part| part == format!("token={}", served.token)));
+    // Of the same host, another port has the same cookies: whoever has the token may have it there as well.
+    let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict", served.token);
     match tokio::task::spawn_blocking(move || std::fs::read(path)).await {
         Ok(Ok(content)) => {
-            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-store")], content).into_response()
+            let mut response =
+                ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-store")], content).into_response();
+            if opens && let Ok(cookie) = cookie.parse() {
+                response.headers_mut().insert(header::SET_COOKIE, cookie);
+            }
+            response
         }
         Ok(Err(_)) | Err(_) => {
             (StatusCode::NOT_FOUND, "the page is not built: see `ui/` in the repository").into_response()

@@ -9,7 +9,7 @@ const HELP = `Makes pictures of every view.
 
   --out FOLDER     where they go (default: screenshots)
   --url ADDRESS    a page that is already served; without it the page is started here, on the mock host
-  --host http      the page asks a dev server of the backend instead of the mock; with --url
+  --host http      the page asks a dev server of the backend instead of the mock; \`cargo xtask screenshots\` starts one, else with --url
   --only TEXT      only pictures whose name holds the text
   --list           only tell the names
 `;
@@ -40,7 +40,7 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-/** What can be seen. `find`: the last part of a run's id on the mock, `status`: what to take from a real store; `keys`: pressed when it is there; `mock`: how the mock is. */
+/** What can be seen. `find`: the last part of a run's id on the mock, `status` and `entrypoint`: what to take from a real store; `keys`: pressed when it is there; `mock`: how the mock is. */
 const VIEWS = [
   { name: "home", at: "/" },
   { name: "home-calm", at: "/", mock: "calm" },
@@ -56,9 +56,12 @@ const VIEWS = [
   { name: "project-findings", at: "/project/price-watch" },
   { name: "dock", at: "/project/weekly-report/dock" },
   { name: "board", at: "/project/harbor-board/board" },
+  { name: "board-card", at: "/project/harbor-board/board?card=HB-0207" },
+  { name: "board-memory", at: "/project/harbor-board/board?part=memory" },
+  { name: "project-runs", at: "/project/weekly-report/runs" },
   { name: "project-settings", at: "/project/weekly-report/settings" },
-  { name: "run-question", find: "k7mq", status: "waiting_for_input", tab: "question" },
-  { name: "run-approval", find: "9xwd", status: "waiting_for_input", tab: "question" },
+  { name: "run-question", find: "k7mq", status: "waiting_for_input", entrypoint: "ask", tab: "question" },
+  { name: "run-approval", find: "9xwd", status: "waiting_for_input", entrypoint: "publish", tab: "question" },
   { name: "run-output", find: "e1ka", status: "success", tab: "output" },
   { name: "run-failed", find: "zz1c", status: "failed", tab: "output" },
   { name: "run-diagram", find: "e1ka", status: "success", tab: "diagram" },
@@ -126,9 +129,9 @@ const ask = (page, name, request) =>
   );
 
 /** The id of a run: on the mock by its last part (ids begin with the day), in a real store the newest of that status. */
-async function idOf(page, tail, status) {
+async function idOf(page, tail, status, entrypoint) {
   if (options.host === "http") {
-    const found = await ask(page, "runs", { query: status ? { status: [status] } : {}, limit: 1 });
+    const found = await ask(page, "runs", { query: { ...(status ? { status: [status] } : {}), ...(entrypoint ? { entrypoint } : {}) }, limit: 1 });
     const run = found?.rows[0]?.runId;
     if (!run) throw new Error(`the store has no run that is ${status ?? "of any kind"}`);
     return run;
@@ -144,11 +147,12 @@ async function idOf(page, tail, status) {
 async function addressOf(page, view) {
   if (view.compare) {
     const ids = [];
-    if (options.host === "http") ids.push(...((await ask(page, "runs", { query: {}, limit: 2 }))?.rows ?? []).map(({ runId }) => runId));
+    if (options.host === "http")
+      ids.push(...((await ask(page, "runs", { query: { status: ["success"] }, limit: 2 }))?.rows ?? []).map(({ runId }) => runId));
     else for (const tail of view.compare) ids.push(await idOf(page, tail));
     return `/compare?a=${ids[1] ?? ids[0]}&b=${ids[0]}`;
   }
-  if (view.find) return `/run/${await idOf(page, view.find, view.status)}${view.tab ? `/${view.tab}` : ""}`;
+  if (view.find) return `/run/${await idOf(page, view.find, view.status, view.entrypoint)}${view.tab ? `/${view.tab}` : ""}`;
   if (options.host === "http" && view.at.startsWith("/project/")) {
     const [first] = (await ask(page, "projects", {})) ?? [];
     if (!first) throw new Error("the store has no project");
@@ -192,15 +196,21 @@ try {
     const said = [];
     page.on("pageerror", (error) => said.push(error.message));
     page.on("console", (message) => message.type() === "error" && said.push(message.text()));
-    const search = new URLSearchParams({ theme: look.theme, lang: look.lang, runs: "2000" });
+    // The address of a backend has its token in it.
+    const { origin, pathname, searchParams } = new URL(server.url);
+    const base = origin + pathname;
+    const search = new URLSearchParams({ ...Object.fromEntries(searchParams), theme: look.theme, lang: look.lang, runs: "2000" });
     if (look.text) search.set("text", String(look.text));
     if (view.mock) search.set("mock", view.mock);
     if (view.delay) search.set("delay", String(view.delay));
     if (options.host) search.set("host", options.host);
     try {
-      await page.goto(`${server.url}?${search}#/settings`, { waitUntil: "commit" });
+      await page.goto(`${base}?${search}#/settings`, { waitUntil: "commit" });
+      // The mock takes its looks from the address; a real store keeps them.
+      if (options.host === "http")
+        await ask(page, "set_settings", { settings: { theme: look.theme, language: look.lang, textSize: look.text ?? 100 } });
       const address = await addressOf(page, view);
-      await page.goto(`${server.url}?${search}#${address}`);
+      await page.goto(`${base}?${search}#${address}`);
       await page.reload();
       if (view.wait) await page.waitForTimeout(view.wait + view.delay);
       else await settle(page);

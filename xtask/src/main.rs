@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Task::Test(options) => test::run(&options),
         Task::Prepare => prepare::run(),
         Task::Page => prepare::prepare().and_then(|_| page::build()),
-        Task::Screenshots(all) => prepare::prepare().and_then(|_| page::screenshots(&all.arguments)),
+        Task::Screenshots(all) => prepare::prepare().and_then(|_| product::run("screenshots", &all.arguments)),
         Task::Package(all) => packaging().and_then(|()| product::run("package", &all.arguments)),
         Task::Gen => generate::run(),
         Task::Bench(all) => product::run("bench", &all.arguments),

@@ -31,22 +31,19 @@ pub fn build() -> Outcome {
 
 /// Lint and types of the page.
 pub fn lint() -> Outcome {
-    for script in ["lint", "typecheck"] {
+    for script in ["lint", "typecheck", "format:check"] {
         shell::run_in(&page_folder(), "npm", &["run", "--silent", script])?;
     }
     Ok(())
 }
 
-/// The page's own tests, in a browser without a screen.
+/// The page's own tests, in a browser without a screen: first its parts, then the built page over the real backend, which
+/// has to be built.
 pub fn test() -> Outcome {
-    shell::run_in(&page_folder(), "npm", &["run", "--silent", "test"])
-}
-
-/// Pictures of every view.
-pub fn screenshots(arguments: &[String]) -> Outcome {
-    let script = page_folder().join("scripts").join("screenshots.mjs");
-    let arguments = [&[script.to_string_lossy().into_owned()], arguments].concat();
-    shell::run_in(&page_folder(), "node", &arguments)
+    shell::run_in(&page_folder(), "npm", &["run", "--silent", "test"])?;
+    let release = std::path::absolute(shell::target().join("release")).map_err(|error| error.to_string())?;
+    let variables = [("WORKFLOW_CODE_RELEASE", &*release.to_string_lossy())];
+    shell::run_with(&page_folder(), "npm", &["run", "--silent", "test:app"], &variables)
 }
 
 fn fingerprint(folder: &Path) -> Outcome<u64> {

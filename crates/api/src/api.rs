@@ -8,6 +8,7 @@ use model::RunId;
 use serde_json::Value;
 use store::{Project, Store, StoreError};
 
+use crate::commands::Tests;
 use crate::host::Host;
 use crate::wire::AppSettings;
 use crate::{Answer, ApiError, ApiErrorCode};
@@ -19,6 +20,7 @@ pub struct Api {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) written: Arc<Mutex<HashMap<String, clients::Written>>>,
     pub(crate) next_written: Arc<AtomicU64>,
+    pub(crate) tests: Arc<Mutex<Tests>>,
 }
 
 impl std::fmt::Debug for Api {
@@ -31,7 +33,7 @@ impl Api {
     /// Makes the handle. Nothing is opened before the first command.
     #[must_use]
     pub fn new(store: Store, host: Arc<dyn Host>) -> Self {
-        Self { store, host, written: Arc::default(), next_written: Arc::default() }
+        Self { store, host, written: Arc::default(), next_written: Arc::default(), tests: Arc::default() }
     }
 
     /// The store that the commands read.

@@ -160,8 +160,9 @@ pub trait Host: Send + Sync {
     /// The home folder is unknown.
     fn ledger(&self) -> Answer<Ledger>;
 
-    /// Starts what clients start, in an environment as poor as theirs, and lists its tools. Takes 15 s at most.
-    fn test(&self, launch: &Launch) -> DockTest;
+    /// Starts what clients start, in an environment as poor as theirs, and lists its tools. `told` hears of each stage
+    /// when it was reached. Takes 15 s at most.
+    fn test(&self, launch: &Launch, told: &mut dyn FnMut(&DockTest)) -> DockTest;
 
     /// Looks how the connection is.
     ///

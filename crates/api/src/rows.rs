@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{Origin, RunStatus, TimestampMs};
+use model::{InteractionKind, Origin, RunId, RunStatus, TimestampMs};
 use store::{Found, FoundPart, Owner, Project, Question, RowDetails, RunEntry, RunRecord, Store};
 
 use crate::Answer;
@@ -39,11 +39,18 @@ impl<'a> Titles<'a> {
 /// Makes rows of some runs.
 pub(crate) fn rows(store: &Store, entries: &[RunEntry]) -> Answer<Vec<RunRow>> {
     let details = store.row_details(entries)?;
+    let mut parents: Vec<RunId> = entries.iter().filter_map(|entry| entry.summary.parent.clone()).collect();
+    parents.dedup();
+    let parents = if parents.is_empty() { Vec::new() } else { store.entries(&parents)? };
     let mut titles = Titles::new(store);
-    Ok(entries.iter().zip(details).map(|(entry, details)| row(entry, details, &mut titles)).collect())
+    let rows = entries.iter().zip(details).map(|(entry, details)| {
+        let parent = parents.iter().find(|parent| Some(&parent.summary.run_id) == entry.summary.parent.as_ref());
+        row(entry, details, parent.map(|parent| parent.summary.entrypoint_title.clone()), &mut titles)
+    });
+    Ok(rows.collect())
 }
 
-fn row(entry: &RunEntry, details: RowDetails, titles: &mut Titles<'_>) -> RunRow {
+fn row(entry: &RunEntry, details: RowDetails, parent_title: Option<String>, titles: &mut Titles<'_>) -> RunRow {
     let run = &entry.summary;
     let (title, registered) = titles.of(&run.project);
     let (done, all) = details.nodes;
@@ -58,6 +65,7 @@ fn row(entry: &RunEntry, details: RowDetails, titles: &mut Titles<'_>) -> RunRow
         origin: run.origin,
         client: run.client.clone(),
         parent: run.parent.as_ref().map(ToString::to_string),
+        parent_title,
         created_at: run.created_at,
         started_at: run.started_at,
         finished_at: run.finished_at,
@@ -66,7 +74,10 @@ fn row(entry: &RunEntry, details: RowDetails, titles: &mut Titles<'_>) -> RunRow
         pinned: run.pinned,
         stages: stages(&details.stages),
         phase: details.at_node,
-        progress: (all > 0).then_some(Progress { done, total: None }),
+        progress: match details.said {
+            Some(said) => Some(Progress { done: said.done, total: said.total }),
+            None => (all > 0).then_some(Progress { done, total: None }),
+        },
         error: details.error,
         found: None,
     }
@@ -98,6 +109,11 @@ pub(crate) fn found(found: Found) -> FoundAt {
     FoundAt { part, text: found.text, start: found.start, length: found.length }
 }
 
+/// Tells whether declining is an answer: to a script it is. A program is started again with its answer, and there is none.
+pub(crate) fn can_decline(question: &Question) -> bool {
+    question.kind == InteractionKind::Approval || question.seq.is_some() || question.child.is_some()
+}
+
 pub(crate) fn question(question: &Question) -> QuestionRow {
     let mut form = question.form.clone();
     let approval = form.approval.take();
@@ -114,6 +130,7 @@ pub(crate) fn question(question: &Question) -> QuestionRow {
             by: answer.by.clone(),
             at: answer.at,
         }),
+        can_decline: can_decline(question).then_some(true),
         approval,
     }
 }

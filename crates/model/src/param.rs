@@ -69,6 +69,10 @@ pub struct ParamOption {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub title: Option<String>,
+    /// What a person should know who chooses it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub description: Option<String>,
 }
 
 /// A parameter of an entrypoint, or a field of a form.

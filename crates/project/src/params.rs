@@ -372,7 +372,7 @@ impl Reader<'_> {
         }
         let mut options: Vec<ParamOption> = Vec::new();
         for (index, option) in declared.iter().enumerate() {
-            let (value, title) = match option {
+            let (value, title, description) = match option {
                 Value::Object(members) => {
                     let title = match members.get("title").or_else(|| members.get("label")) {
                         None | Some(Value::Null) => None,
@@ -382,15 +382,23 @@ impl Reader<'_> {
                             None
                         }
                     };
-                    (members.get("value").cloned().unwrap_or(Value::Null), title)
+                    let description = match members.get("description") {
+                        None | Some(Value::Null) => None,
+                        Some(Value::String(description)) => Some(limited(description)),
+                        Some(other) => {
+                            self.fault(format!("has {} as the description of option {}", short(other), index + 1));
+                            None
+                        }
+                    };
+                    (members.get("value").cloned().unwrap_or(Value::Null), title, description)
                 }
-                other => (other.clone(), None),
+                other => (other.clone(), None, None),
             };
             if options.iter().any(|known| equal(&known.value, &value)) {
                 self.fault(format!("has the option {} twice", short(&value)));
                 continue;
             }
-            options.push(ParamOption { value, title });
+            options.push(ParamOption { value, title, description });
         }
         options
     }

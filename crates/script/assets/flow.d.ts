@@ -29,7 +29,7 @@ export interface Param {
   default?: Json;
   title?: string;
   description?: string;
-  options?: readonly (string | number | { value: string | number; title?: string })[];
+  options?: readonly (string | number | { value: string | number; title?: string; description?: string })[];
   format?: string;
   minimum?: number;
   maximum?: number;
@@ -56,7 +56,7 @@ export interface Entrypoint {
 /** What a failed call throws. */
 export interface WorkflowError extends Error {
   name: "WorkflowError";
-  /** A stable word: `approval_denied`, `AGENT_CAP` … */
+  /** A stable word: `approval_denied`, `interaction_declined`, `AGENT_CAP` … */
   code: string;
   /** The number of a related project's business error. */
   errCode?: number;

@@ -45,15 +45,16 @@ pub use database::Create;
 pub use error::{Result, StoreError};
 pub use interactions::{Answered, NewAnswer, NewQuestion, OpenQuestion, Question};
 pub use journal::{Journal, JournalHeader, JournalKind, JournalRow, NewJournalRow};
-pub use logs::{LeftOut, LogEntry, LogHits, LogPage, LogStream, LogWriter};
+pub use logs::{LeftOut, LogEntry, LogHits, LogPage, LogPattern, LogStream, LogWriter};
 pub use mask::{MASK, MaskStream, Masker};
 pub use owner::Owner;
 pub use registry::{ALLOW_EXEC, Added, AddedHow, NewProject, Project, ProjectKind, Relation};
 pub use retention::{Pruned, Retention};
 pub use runs::{
     CancelOutcome, Counted, Finish, FirstStatus, Found, FoundPart, Lease, NewRun, NoPlace, RowDetails, RunEntry,
-    RunFilter, RunPage, RunPlace, RunProject, RunRecord, RunSizes, RunSummary, Signals, Stage, Taken,
+    RunFilter, RunPage, RunPlace, RunProject, RunRecord, RunSizes, RunSummary, SaidProgress, Signals, Stage, Taken,
 };
 pub use seed::{Seeding, seed_runs};
+pub use settings::WAIT_DAYS;
 pub use sources::SourceFile;
 pub use store::{Durability, Store, StoreOptions};

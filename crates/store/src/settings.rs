@@ -20,7 +20,22 @@ fn read(connection: &Connection) -> Outcome<Map<String, Value>> {
     Ok(settings)
 }
 
+/// How many days a run may wait for an answer.
+pub const WAIT_DAYS: std::ops::RangeInclusive<i64> = 1..=3_650;
+/// How many it waits where nobody says.
+const WAITS: i64 = 30;
+
 impl Store {
+    /// Returns for how many days a run waits for an answer: as the settings say.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be read.
+    pub fn wait_days(&self) -> Result<i64> {
+        let said = self.app_settings()?.get("waitDays").and_then(Value::as_i64);
+        Ok(said.filter(|days| WAIT_DAYS.contains(days)).unwrap_or(WAITS))
+    }
+
     /// Returns the window's settings.
     ///
     /// # Errors

@@ -261,8 +261,8 @@ impl Host for Launcher {
         Ok(Ledger::at(home.join("clients.json")))
     }
 
-    fn test(&self, launch: &Launch) -> DockTest {
-        probe::test(launch)
+    fn test(&self, launch: &Launch, told: &mut dyn FnMut(&DockTest)) -> DockTest {
+        probe::test(launch, told)
     }
 
     fn connection(&self) -> Answer<ConnectionStatus> {

@@ -137,7 +137,7 @@ impl Server {
 }
 
 /// Starts the command, opens the connection, lists the tools.
-pub(super) fn test(launch: &Launch) -> DockTest {
+pub(super) fn test(launch: &Launch, told: &mut dyn FnMut(&DockTest)) -> DockTest {
     let words = std::iter::once(launch.command()).chain(launch.args().iter().map(String::as_str));
     let command = words.collect::<Vec<_>>().join(" ");
     let began = Instant::now();
@@ -146,6 +146,7 @@ pub(super) fn test(launch: &Launch) -> DockTest {
     let mut server = match Server::start(launch) {
         Ok(server) => {
             stage(&mut test, StageName::Start, began, Ok(None));
+            told(&test);
             server
         }
         Err(why) => {
@@ -155,7 +156,7 @@ pub(super) fn test(launch: &Launch) -> DockTest {
             return test;
         }
     };
-    test.ok = stages(&mut server, &mut test);
+    test.ok = stages(&mut server, &mut test, told);
     test.total_ms = milliseconds(began);
     test.stderr = server.end();
     if !test.ok {
@@ -164,7 +165,7 @@ pub(super) fn test(launch: &Launch) -> DockTest {
     test
 }
 
-fn stages(server: &mut Server, test: &mut DockTest) -> bool {
+fn stages(server: &mut Server, test: &mut DockTest, told: &mut dyn FnMut(&DockTest)) -> bool {
     let began = Instant::now();
     let opening = json!({
         "protocolVersion": "2025-11-25",
@@ -182,6 +183,7 @@ fn stages(server: &mut Server, test: &mut DockTest) -> bool {
     if !stage(test, StageName::Initialize, began, went) {
         return false;
     }
+    told(test);
     let began = Instant::now();
     let listed = tools(server);
     let went = match &listed {
@@ -190,7 +192,10 @@ fn stages(server: &mut Server, test: &mut DockTest) -> bool {
         Err(why) => Err(why.clone()),
     };
     test.tools = listed.unwrap_or_default();
-    stage(test, StageName::Tools, began, went)
+    let ok = stage(test, StageName::Tools, began, went);
+    // What follows is only its end.
+    told(test);
+    ok
 }
 
 fn tools(server: &mut Server) -> Result<Vec<TestedTool>, String> {

@@ -26,10 +26,15 @@ struct Options {
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let served =
-        dev_server::serve(options.profile.as_deref(), &options.ui, options.port, options.until_eof, |address| {
-            println!("http://{address}");
-        });
+    let served = dev_server::serve(
+        options.profile.as_deref(),
+        &options.ui,
+        options.port,
+        options.until_eof,
+        |address, token| {
+            println!("http://{address}/?token={token}");
+        },
+    );
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {

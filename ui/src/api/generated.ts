@@ -133,6 +133,10 @@ provider?: string,
  */
 retention: Retention, 
 /**
+ * How many days a run waits for an answer before it is given up, counted from each question.
+ */
+waitDays: number, 
+/**
  * Notices that were closed for good.
  */
 dismissed: Array<string>, };
@@ -439,6 +443,10 @@ documents: number,
  */
 fragments: number, 
 /**
+ * How many things are remembered.
+ */
+memory: number, 
+/**
  * How many findings the doctor has, without looking at git.
  */
 findings: number, 
@@ -468,6 +476,11 @@ faults: Array<Fault>, };
  * Whether whoever holds a card is there.
  */
 export type ClaimState = "live" | "held" | "stale" | "orphaned";
+
+/**
+ * What a client made of a question that it was to put before its person.
+ */
+export type ClientAnswer = "declined" | "cannot_ask";
 
 /**
  * Where a connection comes from.
@@ -758,6 +771,28 @@ hint?: string,
 command: string, };
 
 /**
+ * How far a test has come.
+ */
+export type DockTested = { 
+/**
+ * Whether it is over.
+ */
+over: boolean, 
+/**
+ * What came of it until now.
+ */
+soFar: DockTest, };
+
+/**
+ * A test that was started.
+ */
+export type DockTesting = { 
+/**
+ * Its id.
+ */
+test: string, };
+
+/**
  * A server's Dock.
  */
 export type DockView = { 
@@ -1045,6 +1080,10 @@ recent: Array<RunRow>,
  */
 today: Today, 
 /**
+ * How many runs are kept, when counting them costs little.
+ */
+total?: number, 
+/**
  * How many folders are registered.
  */
 projects: number, 
@@ -1257,7 +1296,11 @@ value: JsonValue,
 /**
  * What a person sees instead of the value.
  */
-title?: string, };
+title?: string,
+/**
+ * What a person should know who chooses it.
+ */
+description?: string, };
 
 /**
  * The type of a parameter or form field.
@@ -1474,6 +1517,10 @@ expiresAt?: number,
  */
 answer?: Answered, 
 /**
+ * Whether a person can decline to answer: whoever asks is told.
+ */
+canDecline?: boolean, 
+/**
  * The program that is asked about.
  */
 approval?: Approval, };
@@ -1620,7 +1667,15 @@ ownerAlive: boolean,
 /**
  * Until when the client's call may still be open.
  */
-callOpenUntil?: number, };
+callOpenUntil?: number, 
+/**
+ * When the client's call ended and left the run waiting, for one that waits.
+ */
+callEndedAt?: number, 
+/**
+ * Why it ended, where the client said so.
+ */
+clientAnswer?: ClientAnswer, };
 
 /**
  * Why a run did not succeed.
@@ -1854,6 +1909,10 @@ client?: string,
  */
 parent?: string, 
 /**
+ * The title of that run's entrypoint.
+ */
+parentTitle?: string, 
+/**
  * When it was recorded.
  */
 createdAt: number, 
@@ -1936,6 +1995,11 @@ total?: number,
  * `false`: enough was looked at before the page was full; go on from `next`.
  */
 complete: boolean, };
+
+/**
+ * Which part of a run is saved.
+ */
+export type SavePart = "run" | "output" | "log" | "file";
 
 /**
  * One server of a folder.
@@ -2140,7 +2204,15 @@ waiting: number,
 /**
  * Runs that run now, or are queued.
  */
-running: number, };
+running: number, 
+/**
+ * Runs of today that were interrupted, and are still.
+ */
+interrupted: number, 
+/**
+ * Half of today's runs that have ended, the last 500 at most, took less than this.
+ */
+medianMs?: number, };
 
 /**
  * A run that waits for a person.
@@ -2181,7 +2253,7 @@ export interface Commands {
   run_output: [{ run: string, path?: string, }, RunOutputContent];
   run_nodes: [{ run: string, }, Array<RunNode>];
   run_logs: [{ run: string, from: number, limit: number, stream?: LogStreamName, }, LogPage];
-  run_log_search: [{ run: string, text: string, stream?: LogStreamName, limit?: number, }, RunLogHits];
+  run_log_search: [{ run: string, text: string, case?: boolean, regex?: boolean, stream?: LogStreamName, limit?: number, }, RunLogHits];
   run_file: [{ run: string, name: string, }, RunFileContent];
   check_input: [{ project: string, entrypoint: string, input: JsonValue, }, CheckedInput];
   start_run: [{ project: string, entrypoint: string, input: JsonValue, }, StartedRun];
@@ -2192,12 +2264,14 @@ export interface Commands {
   pin_run: [{ run: string, pinned: boolean, }, {}];
   delete_run: [{ run: string, }, {}];
   export_run: [{ run: string, to?: string, }, Exported];
+  save_as: [{ run: string, part: SavePart, name?: string, stream?: LogStreamName, to: string, replace?: boolean, }, Exported];
   copy_as: [{ run: string, form: CopyForm, }, CopiedText];
   dock: [{ server: string, key?: string, }, DockView];
   dock_plan: [{ server: string, client: string, scope?: DockScope, key?: string, remove?: boolean, }, DockPlan];
   dock_write: [{ server: string, client: string, scope?: DockScope, key?: string, remove?: boolean, fingerprint: string, }, DockWritten];
   dock_undo: [{ id: string, }, {}];
-  dock_test: [{ server: string, }, DockTest];
+  dock_test: [{ server: string, }, DockTesting];
+  dock_tested: [{ test: string, seen: number, }, DockTested];
   connection: [{}, ConnectionStatus];
   connection_login: [{ url: string, key: string, store: KeyStore, }, ConnectionStatus];
   connection_logout: [{}, ConnectionStatus];

@@ -9,8 +9,8 @@ export interface Action {
   id: string;
   title: string;
   group: ActionGroup;
-  /** As the design writes it: `Ctrl K`, `G H` (one after the other), `Shift R`, `?`, `Alt ↑`. */
-  keys?: string;
+  /** Every action has one. As the design writes it: `Ctrl K`, `G H` (one after the other), `Shift R`, `?`, `Alt ↑`. */
+  keys: string;
   /** Other keys for the same, not shown. */
   alias?: string[];
   run: () => void;

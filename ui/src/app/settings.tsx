@@ -16,6 +16,7 @@ const DEFAULTS: AppSettings = {
   singleKeys: true,
   notify: { waits: true, failed: true, interrupted: true, finished: false },
   retention: {},
+  waitDays: 30,
   dismissed: [],
 };
 

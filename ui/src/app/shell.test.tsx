@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { expectAccessible } from "../../tests/axe";
-import { layoutFaults, settle } from "../../tests/layout";
+import { settle } from "../../tests/layout";
+import { layoutFaults } from "../../tests/layoutFaults";
 import { renderApp, renderIn } from "../../tests/render";
 import { currentActions } from "./actions";
 import { useFileDrops } from "./DropOverlay";
@@ -92,7 +93,7 @@ describe("keys", () => {
     await userEvent.keyboard("?");
     const sheet = page.getByRole("dialog", { name: "Keys" });
     await expect.element(sheet).toBeVisible();
-    for (const { title, keys } of currentActions().filter((action) => action.keys)) expect(sheet.element().textContent, `${keys}`).toContain(title);
+    for (const { title, keys } of currentActions()) expect(sheet.element().textContent, `${keys}`).toContain(title);
     await userEvent.keyboard("{Escape}");
     await expect.poll(() => document.querySelector('[role="dialog"]')).toBeNull();
   });
@@ -106,13 +107,17 @@ describe("keys", () => {
     expect(document.querySelectorAll('[role="dialog"]').length).toBe(1);
   });
 
-  test("no two actions of one moment share a key but by intent", async () => {
-    await open({ at: "/runs" });
-    await expect.element(page.getByRole("grid")).toBeVisible();
-    await userEvent.keyboard("j");
-    const keys = currentActions().flatMap(({ keys }) => (keys ? [keys] : []));
-    expect(keys.filter((one, index) => keys.indexOf(one) !== index)).toEqual([]);
-  });
+  test.each(["/", "/runs", "/project/weekly-report", "/project/weekly-report/dock", "/project/harbor-board/board", "/settings"])(
+    "no two actions of one moment share a key: %s",
+    async (at) => {
+      await open({ at });
+      await expect.poll(() => document.querySelector('main [aria-busy="true"], main .k-bone')).toBeNull();
+      await expect.poll(() => currentActions().length).toBeGreaterThan(8);
+      if (at === "/runs") await userEvent.keyboard("j");
+      const keys = currentActions().map(({ keys }) => keys);
+      expect(keys.filter((one, index) => keys.indexOf(one) !== index)).toEqual([]);
+    },
+  );
 
   test("Alt arrows go back and forward", async () => {
     await open();

@@ -74,10 +74,11 @@ describe("in the window", () => {
   test("the desktop's own commands", async () => {
     const host = createTauriHost();
     await host.copyText("text");
+    await host.pickSave("run.log");
     await host.openLink("https://example.org");
     await host.notify("title", "body", "run");
     await host.setTitle("(1) Home");
-    expect(asked.map(({ name }) => name)).toEqual(["host_copy_text", "host_open_link", "host_notify", "host_set_title"]);
+    expect(asked.map(({ name }) => name)).toEqual(["host_copy_text", "host_pick_save", "host_open_link", "host_notify", "host_set_title"]);
   });
 });
 

@@ -39,6 +39,7 @@ export function createHttpHost(base = ""): Host {
       const path = window.prompt("File")?.trim();
       return path ? [path] : [];
     },
+    pickSave: async (name) => window.prompt("Save as", name)?.trim() || null,
     copyText: (text) => navigator.clipboard.writeText(text),
     reveal: async () => {
       throw unsupported("A browser can't show a folder. The window can.");

@@ -41,6 +41,7 @@ export function createTauriHost(): Host {
     // Files, links and the rest of the desktop are commands of the shell, beside those of the contract.
     pickFolder: () => rpc("host_pick_folder", {}),
     pickFiles: (multiple) => rpc("host_pick_files", { multiple }),
+    pickSave: (name) => rpc("host_pick_save", { name }),
     copyText: (text) => rpc("host_copy_text", { text }),
     reveal: (path) => rpc("host_reveal", { path }),
     openLink: (url) => rpc("host_open_link", { url }),

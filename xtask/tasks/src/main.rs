@@ -8,6 +8,7 @@ mod install;
 mod package;
 mod record;
 mod run;
+mod screenshots;
 mod script_cases;
 mod soak;
 
@@ -37,6 +38,13 @@ enum Task {
     },
     /// Run the protocol's conformance suite
     Conformance,
+    /// Take pictures of every view of the page
+    #[command(disable_help_flag = true)]
+    Screenshots {
+        /// What the script takes; `--help` lists it
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Make installable bundles, and start both executables from one in a clean root
     Package(package::Options),
     /// Measure starts, calls, memory and queries, beside a bare server and an empty process
@@ -54,6 +62,7 @@ fn main() -> ExitCode {
         Task::Soak(options) => soak::run(&options),
         Task::Clients { record } => clients::run(record),
         Task::Conformance => conformance::run(),
+        Task::Screenshots { arguments } => screenshots::run(&arguments),
         Task::Package(options) => package::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::ScriptCases(options) => script_cases::run(&options),

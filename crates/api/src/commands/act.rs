@@ -7,6 +7,7 @@ use store::{CancelOutcome, JournalKind, JournalRow, NewAnswer, Question, RunReco
 use super::projects::workflow;
 use super::run::{can_continue, done_titles, in_hand};
 use crate::api::run_id;
+use crate::rows::can_decline;
 use crate::wire::Nothing;
 use crate::wire::run::{AnswerRequest, CheckInput, CheckedInput, ContinuePreview, OfRun, PinRun, StartRun, StartedRun};
 use crate::{Answer, Api, ApiError, ApiErrorCode};
@@ -92,9 +93,13 @@ fn given(api: &Api, record: &RunRecord, question: &Question, request: &AnswerReq
             let content = api.host.check_answer(record, question, &content)?;
             Ok(NewAnswer { action: AnswerAction::Accept, content, by })
         }
+        // A script is told of it, and decides.
+        (InteractionKind::Form, AnswerAction::Decline) if can_decline(question) => {
+            Ok(NewAnswer { action: AnswerAction::Decline, content: Value::Null, by })
+        }
         (InteractionKind::Form, AnswerAction::Decline | AnswerAction::Cancel) => Err(ApiError::new(
             ApiErrorCode::Unsupported,
-            "a form cannot be declined: leave the run waiting, or cancel it",
+            "this form cannot be declined: leave the run waiting, or cancel it",
         )),
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn board_view(api: &Api, request: OfProject) -> Answer<BoardView> {
         cards: of(Kind::Card).map(|card| row(card, &holders)).collect(),
         documents: of(Kind::Doc).count(),
         fragments: of(Kind::Change).filter(|fragment| !fragment.released).count(),
+        memory: of(Kind::Memory).count(),
         findings: board.doctor(Checks { paths: false, git: false }).count(),
         actor: room.actor(),
         read_only: room.is_read_only(),

@@ -12,8 +12,7 @@ use store::{Project, ProjectKind};
 use crate::wire::Nothing;
 use crate::wire::dock::{
     Ask, Dock, DockClient, DockClientState, DockPlan, DockPlanAction, DockPlanRequest, DockRequest, DockState,
-    DockTest, DockTestRequest, DockUndo, DockWrite, DockWritten, Form, Line, NameLossRow, Snippet, SnippetLanguage,
-    WireScope,
+    DockUndo, DockWrite, DockWritten, Form, Line, NameLossRow, Snippet, SnippetLanguage, WireScope,
 };
 use crate::{Answer, Api, ApiError, ApiErrorCode};
 
@@ -30,7 +29,7 @@ impl From<WireScope> for Scope {
 }
 
 /// Returns what clients start, and where their files are, for a project.
-fn launch(api: &Api, project: &Project, key: Option<&str>) -> Answer<(Launch, ClientPaths)> {
+pub(super) fn launch(api: &Api, project: &Project, key: Option<&str>) -> Answer<(Launch, ClientPaths)> {
     let mut launch = api.host.launch(project)?;
     if let Some(key) = key {
         launch = launch.with_key(key)?;
@@ -303,21 +302,6 @@ pub(super) fn dock_undo(api: &Api, request: DockUndo) -> Answer<Nothing> {
     clients::undo(written, &api.host.ledger()?)?;
     remembered.remove(&request.id);
     Ok(Nothing {})
-}
-
-pub(super) fn dock_test(api: &Api, request: DockTestRequest) -> Answer<DockTest> {
-    let project = api.project(&request.server)?;
-    if let Some(why) = api.host.why_not_served(project.kind) {
-        return Err(ApiError::new(ApiErrorCode::Unsupported, why));
-    }
-    if !project.path.is_dir() {
-        return Err(ApiError::new(
-            ApiErrorCode::ProjectMissing,
-            format!("the folder `{}` is gone", project.path.display()),
-        ));
-    }
-    let (launch, _) = launch(api, &project, None)?;
-    Ok(api.host.test(&launch))
 }
 
 #[cfg(test)]

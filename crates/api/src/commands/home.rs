@@ -13,6 +13,9 @@ use crate::{Answer, Api, coalesce};
 const WAITING: usize = 100;
 const RUNNING: usize = 50;
 const RECENT: usize = 20;
+/// Ended runs of today of whose durations the middle is taken, and interrupted ones that are counted.
+const MEDIAN_OF: usize = 500;
+const MOST_INTERRUPTED: usize = 500;
 /// Changes that are read at once; of more, everything may have changed.
 const CHANGES: usize = 10_000;
 
@@ -41,6 +44,12 @@ fn seq(api: &Api) -> Answer<i64> {
     }
 }
 
+/// The middle one; `None` of none.
+fn median(mut took: Vec<i64>) -> Option<i64> {
+    took.sort_unstable();
+    took.get(took.len() / 2).copied()
+}
+
 pub(super) fn home(api: &Api, _: Nothing) -> Answer<Home> {
     // First, so that what changes meanwhile is read again.
     let seq = seq(api)?;
@@ -65,6 +74,15 @@ pub(super) fn home(api: &Api, _: Nothing) -> Answer<Home> {
     let count = |states: &[RunStatus]| unended.iter().filter(|(_, status)| states.contains(status)).count() as u64;
     let (since, until) = super::runs::today();
     let today = store.count_between(&RunFilter::default(), &[since, until])?.first().copied().unwrap_or_default();
+    let of_today = RunFilter { since: Some(since), until: Some(until), ..RunFilter::default() };
+    let interrupted = RunFilter { any_status: vec![RunStatus::Interrupted], ..of_today.clone() };
+    let interrupted = store.page_runs(&interrupted, None, MOST_INTERRUPTED)?.rows.len() as u64;
+    let ended = RunFilter {
+        any_status: vec![RunStatus::Success, RunStatus::Failed, RunStatus::Timeout, RunStatus::Cancelled],
+        ..of_today
+    };
+    let took =
+        store.page_runs(&ended, None, MEDIAN_OF)?.rows.iter().filter_map(|run| run.summary.duration_ms()).collect();
     Ok(Home {
         waiting,
         running: list(&[RunStatus::Running, RunStatus::Queued], RUNNING)?,
@@ -77,7 +95,10 @@ pub(super) fn home(api: &Api, _: Nothing) -> Answer<Home> {
             failed: today.failed,
             waiting: count(&[RunStatus::WaitingForInput]),
             running: count(&[RunStatus::Running, RunStatus::Queued]),
+            interrupted,
+            median_ms: median(took),
         },
+        total: store.count_runs(&RunFilter::default())?,
         projects: super::projects::folders(store)?.len() as u64,
         seq,
     })

@@ -5,6 +5,7 @@ mod act;
 mod board;
 mod dock;
 mod home;
+mod probe;
 mod project;
 mod projects;
 mod run;
@@ -16,10 +17,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ts_rs::TS;
 
+pub(crate) use self::probe::Tests;
 use crate::wire::Nothing;
 use crate::wire::board::{BoardAnswer, BoardCall, BoardCardDetail, BoardRefusal, BoardView, OfCard, TickCriterion};
 use crate::wire::dock::{
-    Dock, DockPlan, DockPlanRequest, DockRequest, DockTest, DockTestRequest, DockUndo, DockWrite, DockWritten,
+    Dock, DockPlan, DockPlanRequest, DockRequest, DockTestRequest, DockTested, DockTestedRequest, DockTesting,
+    DockUndo, DockWrite, DockWritten,
 };
 use crate::wire::home::{AppInfo, Home, StoreChanged};
 use crate::wire::project::{
@@ -29,7 +32,7 @@ use crate::wire::project::{
 use crate::wire::run::{
     AnswerRequest, CheckInput, CheckedInput, ContinuePreview, CopiedText, CopyAs, DayCount, ExportRun, Exported,
     LogPage, LogSearch, NodeRow, OfRun, OfRuns, PinRun, RunDetail, RunFile, RunFileContent, RunLogHits, RunLogs,
-    RunOutput, RunOutputContent, RunRow, RunsPage, RunsPerDay, RunsRequest, StartRun, StartedRun,
+    RunOutput, RunOutputContent, RunRow, RunsPage, RunsPerDay, RunsRequest, SaveAs, StartRun, StartedRun,
 };
 use crate::wire::settings::{
     AppSettings, ConnectionLogin, ConnectionStatus, ProviderRow, Prune, Pruned, SetSettings, Since, Storage,
@@ -152,6 +155,8 @@ commands! {
     act::delete_run(OfRun) -> Nothing;
     /// Writes a run into a file.
     run::export_run(ExportRun) -> Exported;
+    /// Saves a part of a run where a person has chosen.
+    run::save_as(SaveAs) -> Exported;
     /// Returns a text that starts a run like this one.
     run::copy_as(CopyAs) -> CopiedText;
     /// Returns a server's Dock.
@@ -162,8 +167,10 @@ commands! {
     dock::dock_write(DockWrite) -> DockWritten;
     /// Takes a change back.
     dock::dock_undo(DockUndo) -> Nothing;
-    /// Starts the very command that clients start, and lists its tools.
-    dock::dock_test(DockTestRequest) -> DockTest;
+    /// Starts the very command that clients start; `dock_tested` says how it goes.
+    probe::dock_test(DockTestRequest) -> DockTesting;
+    /// Waits until a test has come further, and tells how far.
+    probe::dock_tested(DockTestedRequest) -> DockTested;
     /// Looks how the connection is.
     settings::connection(Nothing) -> ConnectionStatus;
     /// Logs in.

@@ -1,20 +1,20 @@
 //! One run: what is recorded of it, and what it can be made into.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use model::{Clock, NodeStatus, RunStatus, SystemClock};
+use model::{Clock, ErrorCode, NodeStatus, Origin, RunId, RunStatus, SystemClock, TimestampMs};
 use serde_json::{Value, json};
-use store::{LogStream, Owner, RunRecord, Store};
+use store::{LogPattern, LogStream, Owner, RunRecord, Store};
 
 use crate::api::run_id;
 use crate::rows::{call_open_until, question, rows};
 use crate::wire::run::{
-    CopiedText, CopyAs, CopyForm, ExportRun, Exported, FileKind, LeftOutLog, LogLine, LogPage, LogSearch,
+    ClientAnswer, CopiedText, CopyAs, CopyForm, ExportRun, Exported, FileKind, LeftOutLog, LogLine, LogPage, LogSearch,
     LogStreamName, NodeRow, OfRun, RunDetail, RunErrorRow, RunFile, RunFileContent, RunFileRow, RunLogHits, RunLogs,
-    RunOutput, RunOutputContent,
+    RunOutput, RunOutputContent, SaveAs, SavePart,
 };
 use crate::{Answer, Api, ApiError, ApiErrorCode};
 
@@ -48,6 +48,22 @@ pub(super) fn can_continue(store: &Store, run: &RunRecord) -> bool {
     }
 }
 
+/// How and when the client's call ended that left a run waiting with its present question.
+fn call_ended(store: &Store, run: &RunRecord) -> Answer<Option<(String, TimestampMs)>> {
+    let Some(question) = run.pending().filter(|_| run.summary.origin == Origin::Mcp) else { return Ok(None) };
+    Ok(store.parked(&run.summary.run_id)?.filter(|(_, at)| *at >= question.asked_at))
+}
+
+/// What the client made of the question, by the code that its call was answered with.
+fn client_answer(code: &str) -> Option<ClientAnswer> {
+    match code {
+        code if code == ErrorCode::InteractionDeclined.as_str() => Some(ClientAnswer::Declined),
+        code if code == ErrorCode::InteractionRequired.as_str() => Some(ClientAnswer::CannotAsk),
+        // It was silent, dismissed the question, or answered what does not fit.
+        _ => None,
+    }
+}
+
 pub(super) fn run(api: &Api, request: OfRun) -> Answer<RunDetail> {
     let id = run_id(&request.run)?;
     let store = &api.store;
@@ -56,6 +72,7 @@ pub(super) fn run(api: &Api, request: OfRun) -> Answer<RunDetail> {
     let row = rows(store, &store.entries(&[id])?)?;
     let row = row.into_iter().next().ok_or_else(|| ApiError::not_found(format!("there is no run {}", request.run)))?;
     let client = record.client.as_ref();
+    let ended = call_ended(store, &record)?;
     Ok(RunDetail {
         project_path: record.project_path.to_string_lossy().into_owned(),
         project_uuid: record.project_uuid.clone(),
@@ -84,20 +101,27 @@ pub(super) fn run(api: &Api, request: OfRun) -> Answer<RunDetail> {
         can_continue: can_continue(store, &record),
         owner_alive: in_hand(&record),
         call_open_until: call_open_until(&record, SystemClock.now()),
+        call_ended_at: ended.as_ref().map(|(_, at)| *at),
+        client_answer: ended.and_then(|(code, _)| client_answer(&code)),
         run: row,
     })
 }
 
+/// What stands in a run's output at a JSON Pointer.
+fn part_of_output(api: &Api, id: &RunId, path: &str) -> Answer<Value> {
+    let output = api.store.report(id)?.output.unwrap_or(Value::Null);
+    if path.is_empty() {
+        return Ok(output);
+    }
+    output
+        .pointer(path)
+        .cloned()
+        .ok_or_else(|| ApiError::not_found(format!("the output of run {id} has nothing at `{path}`")))
+}
+
 pub(super) fn run_output(api: &Api, request: RunOutput) -> Answer<RunOutputContent> {
     let id = run_id(&request.run)?;
-    let output = api.store.report(&id)?.output.unwrap_or(Value::Null);
-    let part = match request.path.as_deref() {
-        None | Some("") => output,
-        Some(path) => output
-            .pointer(path)
-            .cloned()
-            .ok_or_else(|| ApiError::not_found(format!("the output of run {id} has nothing at `{path}`")))?,
-    };
+    let part = part_of_output(api, &id, request.path.as_deref().unwrap_or_default())?;
     let text = part.to_string();
     let bytes = text.len() as u64;
     if text.len() <= OUTPUT {
@@ -160,7 +184,9 @@ pub(super) fn run_logs(api: &Api, request: RunLogs) -> Answer<LogPage> {
 
 pub(super) fn run_log_search(api: &Api, request: LogSearch) -> Answer<RunLogHits> {
     let limit = request.limit.unwrap_or(HITS).min(MOST_HITS) as usize;
-    let hits = api.store.find_in_log(&run_id(&request.run)?, &request.text, request.stream.map(stream), limit)?;
+    let pattern = LogPattern::new(&request.text, request.case == Some(true), request.regex == Some(true))
+        .map_err(ApiError::invalid)?;
+    let hits = api.store.find_in_log(&run_id(&request.run)?, &pattern, request.stream.map(stream), limit)?;
     Ok(RunLogHits { positions: hits.positions, total: hits.total })
 }
 
@@ -249,13 +275,95 @@ pub(super) fn export_run(api: &Api, request: ExportRun) -> Answer<Exported> {
         None => api.host.facts().downloads.join(format!("{id}.json")),
     };
     let text = format!("{:#}\n", api.store.export(&id)?);
-    let written =
-        File::options().write(true).create_new(true).open(&path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
-        ApiError::io(&format!("`{}` could not be written", path.display()), &error)
-            .hinted("choose another file; one that is there already is never overwritten")
-    })?;
+    write_new(&path, false, |file| file.write_all(text.as_bytes()))?;
     Ok(Exported { path: path.to_string_lossy().into_owned() })
+}
+
+/// Writes a file, whole or not at all.
+fn write_new(path: &Path, replace: bool, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Answer<()> {
+    let failed = |error: &std::io::Error| {
+        ApiError::io(&format!("`{}` could not be written", path.display()), error)
+            .hinted("choose another file; one that is there already is never overwritten unasked")
+    };
+    if !replace {
+        let mut file = File::options().write(true).create_new(true).open(path).map_err(|error| failed(&error))?;
+        return write(&mut file).map_err(|error| {
+            // Half a file would pass for a whole one.
+            let _ = std::fs::remove_file(path);
+            failed(&error)
+        });
+    }
+    let folder = path.parent().ok_or_else(|| ApiError::invalid(format!("`{}` is no file", path.display())))?;
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut beside| {
+        write(beside.as_file_mut())?;
+        beside.persist(path).map_err(|error| error.error)
+    });
+    written.map(drop).map_err(|error| failed(&error))
+}
+
+pub(super) fn save_as(api: &Api, request: SaveAs) -> Answer<Exported> {
+    let id = run_id(&request.run)?;
+    let path = PathBuf::from(&request.to);
+    if !path.is_absolute() {
+        return Err(ApiError::invalid(format!("`{}` is no absolute path", request.to)));
+    }
+    let replace = request.replace == Some(true);
+    let name = request.name.as_deref().unwrap_or_default();
+    match request.part {
+        SavePart::Run => {
+            let text = format!("{:#}\n", api.store.export(&id)?);
+            write_new(&path, replace, |file| file.write_all(text.as_bytes()))?;
+        }
+        SavePart::Output => {
+            let text = match part_of_output(api, &id, name)? {
+                Value::String(text) => text,
+                value => format!("{value:#}\n"),
+            };
+            write_new(&path, replace, |file| file.write_all(text.as_bytes()))?;
+        }
+        SavePart::Log => save_log(api, &id, &path, replace, request.stream)?,
+        SavePart::File => {
+            let known = api.store.created_files(&id)?.into_iter().find(|file| file.name == name);
+            let known = known.ok_or_else(|| ApiError::not_found(format!("run {id} created no file `{name}`")))?;
+            if Path::new(&known.path) == path {
+                return Err(ApiError::invalid("it lies there already"));
+            }
+            let (mut from, _) = open(Path::new(&known.path))?;
+            write_new(&path, replace, |file| std::io::copy(&mut from, file).map(drop))?;
+        }
+    }
+    Ok(Exported { path: request.to })
+}
+
+/// Writes a log as its run did, page by page; what was left out of it is said where it was.
+fn save_log(api: &Api, id: &RunId, path: &Path, replace: bool, only: Option<LogStreamName>) -> Answer<()> {
+    let mut unread = None;
+    write_new(path, replace, |file| {
+        let mut out = BufWriter::new(file);
+        let (mut from, mut told) = (0, false);
+        loop {
+            let page = match api.store.log_page(id, from, LINES as usize, only.map(stream)) {
+                Ok(page) => page,
+                Err(error) => {
+                    unread = Some(error);
+                    return Err(std::io::Error::other("the log could not be read"));
+                }
+            };
+            for entry in &page.entries {
+                if let Some(gap) = page.left_out.filter(|gap| !told && gap.position <= entry.position) {
+                    writeln!(out, "[{} lines, {} bytes, were left out here]", gap.entries, gap.bytes)?;
+                    told = true;
+                }
+                // A long line is several entries: only its last one ends with a line break.
+                out.write_all(entry.text.as_bytes())?;
+            }
+            if page.next >= page.end || page.next <= from {
+                return out.flush();
+            }
+            from = page.next;
+        }
+    })
+    .map_err(|error| unread.map_or(error, ApiError::from))
 }
 
 pub(super) fn copy_as(api: &Api, request: CopyAs) -> Answer<CopiedText> {

@@ -19,7 +19,8 @@ pub(super) fn set_settings(api: &Api, request: SetSettings) -> Answer<AppSetting
     let now = api.settings()?;
     let mut wanted = serde_json::to_value(&now).unwrap_or_default();
     let mut changes: Vec<(String, Option<Value>)> = Vec::new();
-    let known = ["theme", "language", "textSize", "singleKeys", "notify", "provider", "retention", "dismissed"];
+    let known =
+        ["theme", "language", "textSize", "singleKeys", "notify", "provider", "retention", "waitDays", "dismissed"];
     for (name, value) in request.settings {
         if !known.contains(&name.as_str()) {
             return Err(ApiError::invalid(format!("there is no setting `{name}`")));
@@ -53,6 +54,9 @@ fn check(settings: &AppSettings) -> Answer<()> {
     }
     if !TEXT_SIZES.contains(&settings.text_size) {
         return Err(ApiError::invalid(format!("`textSize` is 50 to 300 percent, not {}", settings.text_size)));
+    }
+    if !store::WAIT_DAYS.contains(&i64::from(settings.wait_days)) {
+        return Err(ApiError::invalid(format!("`waitDays` is 1 to 3,650 days, not {}", settings.wait_days)));
     }
     if settings.dismissed.len() > DISMISSED {
         return Err(ApiError::invalid(format!("at most {DISMISSED} notices can be remembered as closed")));

@@ -135,6 +135,8 @@ pub struct BoardView {
     pub documents: usize,
     /// How many fragments of the changelog are not released.
     pub fragments: usize,
+    /// How many things are remembered.
+    pub memory: usize,
     /// How many findings the doctor has, without looking at git.
     pub findings: usize,
     /// Who acts here.

@@ -307,6 +307,32 @@ pub struct DockTestRequest {
     pub server: String,
 }
 
+/// A test that was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct DockTesting {
+    /// Its id.
+    pub test: String,
+}
+
+/// Asks how a test goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct DockTestedRequest {
+    /// Its id.
+    pub test: String,
+    /// How many stages are known: the answer comes when there are more, or when it is over.
+    pub seen: u32,
+}
+
+/// How far a test has come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DockTested {
+    /// Whether it is over.
+    pub over: bool,
+    /// What came of it until now.
+    pub so_far: DockTest,
+}
+
 /// A stage of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]

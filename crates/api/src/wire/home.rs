@@ -48,6 +48,8 @@ pub struct WaitingRow {
 
 /// Today's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct Today {
     /// Runs recorded today.
     pub runs: u64,
@@ -57,10 +59,16 @@ pub struct Today {
     pub waiting: u64,
     /// Runs that run now, or are queued.
     pub running: u64,
+    /// Runs of today that were interrupted, and are still.
+    pub interrupted: u64,
+    /// Half of today's runs that have ended, the last 500 at most, took less than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_ms: Option<i64>,
 }
 
 /// What the first view shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
 pub struct Home {
     /// Runs that wait for a person, the oldest first, at most 100.
     pub waiting: Vec<WaitingRow>,
@@ -70,6 +78,9 @@ pub struct Home {
     pub recent: Vec<RunRow>,
     /// Today's numbers.
     pub today: Today,
+    /// How many runs are kept, when counting them costs little.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
     /// How many folders are registered.
     pub projects: u64,
     /// The place in the change feed that this answer is of.

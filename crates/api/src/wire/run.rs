@@ -92,6 +92,9 @@ pub struct RunRow {
     /// The run that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// The title of that run's entrypoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_title: Option<String>,
     /// When it was recorded.
     pub created_at: i64,
     /// When it first ran.
@@ -160,6 +163,9 @@ pub struct QuestionRow {
     /// What was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answered>,
+    /// Whether a person can decline to answer: whoever asks is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub can_decline: Option<bool>,
     /// The program that is asked about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<model::Approval>,
@@ -348,6 +354,22 @@ pub struct RunDetail {
     /// Until when the client's call may still be open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_open_until: Option<i64>,
+    /// When the client's call ended and left the run waiting, for one that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_ended_at: Option<i64>,
+    /// Why it ended, where the client said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_answer: Option<ClientAnswer>,
+}
+
+/// What a client made of a question that it was to put before its person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientAnswer {
+    /// It declined, perhaps without having shown it.
+    Declined,
+    /// It cannot ask, or not this.
+    CannotAsk,
 }
 
 /// Asks for a run's output, or a part of it.
@@ -474,8 +496,14 @@ pub struct LogPage {
 pub struct LogSearch {
     /// The run.
     pub run: String,
-    /// The text; the case of letters does not count.
+    /// The text.
     pub text: String,
+    /// Whether capital letters are others than small ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<bool>,
+    /// Whether the text is a regular expression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regex: Option<bool>,
     /// Only this stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<LogStreamName>,
@@ -491,6 +519,42 @@ pub struct RunLogHits {
     pub positions: Vec<u64>,
     /// How many lines have it.
     pub total: u64,
+}
+
+/// Which part of a run is saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum SavePart {
+    /// The run whole, as JSON.
+    Run,
+    /// Its output, or a part of that: a text as it is, anything else as JSON.
+    Output,
+    /// Its log, as it was written.
+    Log,
+    /// A file that it created.
+    File,
+}
+
+/// Saves a part of a run where a person has chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
+pub struct SaveAs {
+    /// The run.
+    pub run: String,
+    /// Which part of it.
+    pub part: SavePart,
+    /// A place in the output (JSON Pointer), or the name of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Only this stream of the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<LogStreamName>,
+    /// Where, absolute.
+    pub to: String,
+    /// Whether a file that is there is replaced. The window says so, for what its own dialog has asked about; the page
+    /// cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace: Option<bool>,
 }
 
 /// Asks for a file that a run created.

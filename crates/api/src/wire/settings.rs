@@ -47,6 +47,8 @@ pub struct AppSettings {
     pub provider: Option<String>,
     /// How long runs are kept, where a project says nothing.
     pub retention: Keep,
+    /// How many days a run waits for an answer before it is given up, counted from each question.
+    pub wait_days: u32,
     /// Notices that were closed for good.
     pub dismissed: Vec<String>,
 }
@@ -61,6 +63,7 @@ impl Default for AppSettings {
             notify: NotifySettings::default(),
             provider: None,
             retention: Keep { days: None, runs: None, megabytes: Some(2_048) },
+            wait_days: 30,
             dismissed: Vec::new(),
         }
     }

@@ -197,6 +197,8 @@ impl Drive {
             },
             logs: store.log_writer(&lease),
             unrecorded: false,
+            said: None,
+            unsaid: false,
             files: past.files.clone(),
             open: Vec::new(),
             asked_before: past.questions.clone(),
@@ -759,7 +761,7 @@ impl Drive {
     /// Lets go of a run that waits for a person, so that whoever answers has it at once.
     async fn park(&self, running: &Running, code: ErrorCode, open: &Open) -> Envelope {
         let (store, lease) = (running.store.clone(), running.lease.clone());
-        if let Err(error) = blocking(move || store.release(&lease)).await {
+        if let Err(error) = blocking(move || store.park(&lease, code)).await {
             tracing::debug!(run = %running.lease.run(), %error, "the waiting run is in other hands already");
         }
         let error = waiting_error(code, running.lease.run(), &open.form, open.kind, &self.request.project);

@@ -8,7 +8,8 @@ use model::{AnswerAction, CreatedFile, ErrorCode, InteractionKind, NodeKind, Run
 use script::{CallKind, HostCall, HostError, Narration, Stream};
 use serde_json::Value;
 use store::{
-    Durability, Lease, LogStream, LogWriter, NewAnswer, NewJournalRow, NewQuestion, Question, Store, StoreError,
+    Durability, Lease, LogStream, LogWriter, NewAnswer, NewJournalRow, NewQuestion, Question, SaidProgress, Store,
+    StoreError,
 };
 use tokio::sync::mpsc;
 
@@ -28,8 +29,8 @@ use crate::protocol::{BUILD, Delivered, ExecJob, Executed, FromWorker, ToWorker}
 use crate::related::{ChildControl, ChildNews, RelatedCall};
 use crate::worktree::Kept as KeptTree;
 
-/// A waiting run is given up after this long.
-const EXPIRES: TimestampMs = 30 * 24 * 3600 * 1000;
+/// Milliseconds of a day.
+const DAY: TimestampMs = 24 * 3600 * 1000;
 
 /// The result of a host call on its way back.
 pub(crate) type Results = mpsc::UnboundedSender<(HostCall, Result<Value, HostError>)>;
@@ -42,6 +43,10 @@ pub(super) struct Running {
     pub(super) nodes: Nodes,
     pub(super) logs: LogWriter,
     pub(super) unrecorded: bool,
+    /// How far the run says it has come.
+    pub(super) said: Option<SaidProgress>,
+    /// Whether that is not recorded yet.
+    pub(super) unsaid: bool,
     pub(super) files: Vec<CreatedFile>,
     pub(super) open: Vec<Open>,
     /// Questions that the run had asked before it was taken up again.
@@ -286,9 +291,13 @@ impl Running {
         kind: InteractionKind,
         child: Option<RunId>,
     ) -> Result<u64, Stop> {
-        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: Some(self.now() + EXPIRES) };
-        let (store, lease) = (self.store.clone(), self.lease.clone());
-        let number = blocking(move || store.ask(&lease, &new)).await?;
+        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: None };
+        let (store, lease, now) = (self.store.clone(), self.lease.clone(), self.now());
+        let number = blocking(move || {
+            let expires_at = Some(now + store.wait_days()? * DAY);
+            store.ask(&lease, &NewQuestion { expires_at, ..new })
+        })
+        .await?;
         self.waiting = true;
         Ok(number)
     }
@@ -357,7 +366,11 @@ impl Running {
         results: &Results,
     ) -> Result<Moved, Stop> {
         let value = answer_value(open.kind, action, content.clone());
+        let is_refusal = open.kind == InteractionKind::Form && action != AnswerAction::Accept;
         match open.asker {
+            Asker::Script(call) if is_refusal => {
+                self.fail(call, "interaction_declined", "a person declined to answer".into(), results);
+            }
             Asker::Command => return Ok(Moved::Command(value)),
             Asker::Script(call) => {
                 let delivered = self.deliver(&call, Ok(value)).await?;
@@ -729,7 +742,15 @@ impl Running {
                     self.flush().await;
                 }
             }
-            Narration::Progress { done, total, message } => self.progress(Some(done), total, message),
+            Narration::Progress { done, total, message } => {
+                let said = SaidProgress::of(done, total);
+                if self.said != Some(said) {
+                    self.said = Some(said);
+                    self.unsaid = true;
+                    self.unrecorded = true;
+                }
+                self.progress(Some(done), total, message);
+            }
             Narration::NodeStarted { id, parent, kind, title } => {
                 let title = self.store.masker().mask(&title).into_owned();
                 // What came up before the run was taken up again is no news.
@@ -782,9 +803,11 @@ impl Running {
         }
         let (store, lease) = (self.store.clone(), self.lease.clone());
         let nodes = self.nodes.take_changed();
+        let said = self.said.filter(|_| std::mem::take(&mut self.unsaid));
         let mut logs = std::mem::replace(&mut self.logs, store.log_writer(&lease));
         let (logs, outcome) = blocking(move || {
             let outcome = logs.flush().and_then(|()| store.upsert_nodes(&lease, &nodes));
+            let outcome = outcome.and_then(|()| said.map_or(Ok(()), |said| store.come_so_far(&lease, said)));
             (logs, outcome)
         })
         .await;

@@ -6,7 +6,7 @@ use crate::database::Outcome;
 use crate::logs::LogStream;
 use crate::logs::chunk::entries;
 use crate::runs::find;
-use crate::{Result, Store, StoreError};
+use crate::{Result, Store};
 
 /// Where a text stands in a log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,26 +19,53 @@ pub struct LogHits {
 
 /// Bytes of a text that is looked for.
 const TEXT: usize = 1_000;
+/// Bytes of a regular expression once it is ready for use.
+const COMPILED: usize = 1024 * 1024;
 
-impl Store {
-    /// Finds the entries of a run's log that hold `text`, whatever the case of its letters. Positions are those of the
-    /// first `limit`; all are counted.
+/// What is looked for in a log.
+#[derive(Debug, Clone)]
+pub struct LogPattern(Option<regex::Regex>);
+
+impl LogPattern {
+    /// Makes a pattern of what a person typed: a text as it stands, or with `regex` a regular expression. `case`: capital
+    /// letters are others than small ones. Nothing typed finds nothing.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NoSuchRun`]; [`StoreError::TooLarge`] for a text over 1,000 bytes.
-    pub fn find_in_log(&self, run: &RunId, text: &str, stream: Option<LogStream>, limit: usize) -> Result<LogHits> {
+    /// One sentence: it is over 1,000 bytes, or no regular expression.
+    pub fn new(text: &str, case: bool, regex: bool) -> std::result::Result<Self, String> {
         if text.len() > TEXT {
-            return Err(StoreError::TooLarge { what: "the text to look for", size: text.len(), most: TEXT });
+            return Err(format!("the text to look for has {} bytes; {TEXT} is the most", text.len()));
         }
-        let pattern = regex::RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build();
-        let Ok(pattern) = pattern else {
-            // An escaped text of this length always is a pattern.
-            return Ok(LogHits::default());
-        };
         if text.is_empty() {
-            return Ok(LogHits::default());
+            return Ok(Self(None));
         }
+        let source = if regex { text.to_owned() } else { regex::escape(text) };
+        // An entry ends with its line break, and may be several lines: `^` and `$` are those of each.
+        let built =
+            regex::RegexBuilder::new(&source).case_insensitive(!case).multi_line(true).size_limit(COMPILED).build();
+        built.map(|pattern| Self(Some(pattern))).map_err(|error| {
+            // Its last line says what is wrong; those before draw where.
+            let text = error.to_string();
+            text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+        })
+    }
+}
+
+impl Store {
+    /// Finds the entries of a run's log that a pattern is in. Positions are those of the first `limit`; all are counted.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchRun`](crate::StoreError::NoSuchRun).
+    pub fn find_in_log(
+        &self,
+        run: &RunId,
+        pattern: &LogPattern,
+        stream: Option<LogStream>,
+        limit: usize,
+    ) -> Result<LogHits> {
+        let Some(pattern) = &pattern.0 else { return Ok(LogHits::default()) };
         self.database.read_together(|connection| {
             let key = find(connection, run)?.key;
             let wanted = stream.map_or(3, LogStream::bit);

@@ -16,8 +16,8 @@ use crate::runs::{Lease, PART_LOGS, State, find, grow, held, index, note, search
 use crate::{Durability, MaskStream, Result, Store};
 use chunk::{Chunk, chunks, entries};
 
-pub use find::LogHits;
 pub(crate) use find::texts_of_part;
+pub use find::{LogHits, LogPattern};
 
 /// One of a program's two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

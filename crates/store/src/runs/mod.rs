@@ -32,7 +32,7 @@ pub use page::{NoPlace, RunEntry, RunPage, RunPlace};
 pub(crate) use page::{count_sql, page_sql};
 #[cfg(test)]
 pub(crate) use rows::AT_NODE;
-pub use rows::RowDetails;
+pub use rows::{RowDetails, SaidProgress};
 #[cfg(test)]
 pub(crate) use search::{SEEK, TERM, WALK, search_sql};
 pub use show::{RunRecord, RunSizes, Stage};

@@ -2,6 +2,7 @@
 
 use model::RunStatus;
 use rusqlite::{Connection, OptionalExtension as _};
+use serde::{Deserialize, Serialize};
 
 use crate::body::{get, parse};
 use crate::database::Outcome;
@@ -13,6 +14,38 @@ use crate::{Result, Store};
 /// Characters of an error that a row shows.
 const ERROR_CHARACTERS: usize = 300;
 
+/// How far a run says it has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SaidProgress {
+    /// How much is done.
+    pub done: u64,
+    /// Of how much, if it said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+}
+
+impl SaidProgress {
+    /// Makes whole numbers of what a run said: as they are, or else percent.
+    #[must_use]
+    pub fn of(done: f64, total: Option<f64>) -> Self {
+        let whole = |number: f64| number.fract() == 0.0;
+        let total = total.filter(|total| total.is_finite() && *total > 0.0);
+        match total {
+            Some(total) if !whole(done) || !whole(total) => {
+                Self { done: round(done / total * 100.0).min(100), total: Some(100) }
+            }
+            total => Self { done: round(done), total: total.map(round) },
+        }
+    }
+}
+
+/// The nearest whole number that can be counted to.
+fn round(number: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
+    let whole = number.round().clamp(0.0, 1e15) as u64;
+    whole
+}
+
 /// What a row shows beside the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RowDetails {
@@ -22,6 +55,8 @@ pub struct RowDetails {
     pub at_node: Option<String>,
     /// How many of its nodes are done, and how many there are by now. For a run that has not ended.
     pub nodes: (u64, u64),
+    /// How far it says it has come. For a run that has not ended.
+    pub said: Option<SaidProgress>,
     /// The first line of its error.
     pub error: Option<String>,
 }
@@ -30,6 +65,7 @@ pub struct RowDetails {
 pub(crate) const AT_NODE: &str = "SELECT title FROM nodes WHERE run = ?1 AND kind <> 'form' \
      AND status IN ('running', 'waiting_for_input') ORDER BY id DESC LIMIT 1";
 const NODES: &str = "SELECT count(*), coalesce(sum(status IN ('success', 'failed', 'cancelled', 'skipped')), 0) FROM nodes WHERE run = ?1";
+const SAID: &str = "SELECT progress FROM runs WHERE key = ?1";
 
 fn details(connection: &Connection, entry: &RunEntry) -> Outcome<RowDetails> {
     let key = entry.place.key;
@@ -40,6 +76,8 @@ fn details(connection: &Connection, entry: &RunEntry) -> Outcome<RowDetails> {
             let (all, done): (i64, i64) =
                 connection.prepare_cached(NODES)?.query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
             found.nodes = (u64::try_from(done).unwrap_or(0), u64::try_from(all).unwrap_or(0));
+            let said: Option<String> = connection.prepare_cached(SAID)?.query_row([key], |row| row.get(0))?;
+            found.said = said.map(|text| parse(&text, "a run's progress")).transpose()?;
         }
         RunStatus::Failed | RunStatus::Timeout => {
             if let Some(text) = get(connection, key, ERROR, None)? {

@@ -1,13 +1,13 @@
 //! A run moves between its states, and from one owner to the next.
 
-use model::{CancelReason, CreatedFile, Report, RunId, RunStatus, TimestampMs};
+use model::{CancelReason, CreatedFile, ErrorCode, Report, RunId, RunStatus, TimestampMs};
 use rusqlite::Connection;
 use serde_json::json;
 
 use crate::database::Outcome;
 use crate::nodes::NodeRow;
 use crate::runs::create::{ERROR, FILES, OUTPUT, SEALED};
-use crate::runs::{Lease, PART_RESULT, State, find, grow, held, index, note, searchable};
+use crate::runs::{Lease, PART_RESULT, SaidProgress, State, find, grow, held, index, note, searchable};
 use crate::store::Kept;
 use crate::{Durability, Owner, Result, Store, StoreError, StoreOptions, body, logs, nodes};
 
@@ -272,6 +272,53 @@ impl Store {
         self.database.write(Durability::Process, move |connection| {
             let state = held(connection, &lease)?;
             hand_over(connection, &state, None).map(drop)
+        })
+    }
+
+    /// As [`Store::release`], for a run whose call has ended meanwhile; `code` says how.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::StaleEpoch`] when the run is in other hands already.
+    pub fn park(&self, lease: &Lease, code: ErrorCode) -> Result<()> {
+        let (lease, at) = (lease.clone(), self.now());
+        self.database.write(Durability::Process, move |connection| {
+            let state = held(connection, &lease)?;
+            connection.prepare_cached("UPDATE runs SET parked = ?2, parked_at = ?3 WHERE key = ?1")?.execute((
+                state.key,
+                code.as_str(),
+                at,
+            ))?;
+            hand_over(connection, &state, None).map(drop)
+        })
+    }
+
+    /// Returns how and when the call ended that had left a run waiting, if one has.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchRun`].
+    pub fn parked(&self, run: &RunId) -> Result<Option<(String, TimestampMs)>> {
+        self.database.read(|connection| {
+            let key = find(connection, run)?.key;
+            let parked: (Option<String>, Option<TimestampMs>) = connection
+                .prepare_cached("SELECT parked, parked_at FROM runs WHERE key = ?1")?
+                .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(parked.0.zip(parked.1))
+        })
+    }
+
+    /// Writes down how far a run says it has come.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::StaleEpoch`] when the run is in other hands.
+    pub fn come_so_far(&self, lease: &Lease, progress: SaidProgress) -> Result<()> {
+        let (lease, text) = (lease.clone(), json!(progress).to_string());
+        self.database.write(Durability::Process, move |connection| {
+            let state = held(connection, &lease)?;
+            connection.prepare_cached("UPDATE runs SET progress = ?2 WHERE key = ?1")?.execute((state.key, &text))?;
+            note(connection, &state, "nodes")
         })
     }
 

@@ -290,11 +290,19 @@ fn a_search_by_pages_says_where_the_words_are() {
         let hit = String::from_utf16(&units[found.start..found.start + found.length]).unwrap();
         assert_eq!((found.part, hit.as_str()), (part, shown), "{text}");
     }
-    let hits = store.find_in_log(lease.run(), "LINE 499", None, 3).unwrap();
-    assert_eq!((hits.positions, hits.total), (vec![499, 4990, 4991], 11));
-    let hits = store.find_in_log(lease.run(), "flugzeug (", Some(LogStream::Stderr), 3).unwrap();
-    assert_eq!(hits.total, 0, "no pattern, a text");
-    assert_eq!(store.find_in_log(lease.run(), "FLUGZEUG", Some(LogStream::Stdout), 3).unwrap().total, 0);
+    let find = |text: &str, case: bool, regex: bool, stream: Option<LogStream>| {
+        let pattern = crate::LogPattern::new(text, case, regex).unwrap();
+        let hits = store.find_in_log(lease.run(), &pattern, stream, 3).unwrap();
+        (hits.positions, hits.total)
+    };
+    assert_eq!(find("LINE 499", false, false, None), (vec![499, 4990, 4991], 11));
+    assert_eq!(find("LINE 499", true, false, None), (vec![], 0), "case counts");
+    assert_eq!(find("^line 4[0-9]{2} with.*chunk$", true, true, None).1, 100, "an end of a line is one");
+    assert_eq!(find("flugzeug (", false, false, Some(LogStream::Stderr)).1, 0, "no pattern, a text");
+    assert_eq!(find("FLUGZEUG", false, false, Some(LogStream::Stdout)).1, 0);
+    assert_eq!(find("", false, true, None).1, 0, "nothing finds nothing");
+    assert!(crate::LogPattern::new("flugzeug (", false, true).is_err_and(|why| why.contains("unclosed group")));
+    assert!(crate::LogPattern::new(&"x".repeat(1_001), false, false).is_err());
     let sizes = store.run_sizes(lease.run()).unwrap();
     assert_eq!((sizes.log_entries, sizes.output_bytes), (5_001, r#"{"said":"antwort"}"#.len() as u64));
 }

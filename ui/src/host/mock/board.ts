@@ -55,6 +55,20 @@ const DOCUMENTS = ["Counter handbook", "How orders flow", "Deploying to the sand
     updated: `2026-11-${28 - index}`,
   }),
 );
+const MEMORY = [
+  ["decisions", "Prices are cached per tenant, not per user", "accepted"],
+  ["learnings", "The sandbox forgets callbacks after an hour", "active"],
+  ["incidents", "Export stopped on the last day of the month", "resolved"],
+  ["conventions", "Error codes are never reused", "active"],
+].map(([collection, title, status], index) => ({
+  id: `MEM-000${index + 1}`,
+  kind: "memory",
+  collection,
+  title,
+  status,
+  path: `.project/memory/${collection}/MEM-000${index + 1}.md`,
+  updated: `2026-11-${22 - index}`,
+}));
 const CHANGELOG =
   "## Unreleased\n\n### Added\n\n- Orders take an idempotency key. (HB-0214)\n- The price list is cached per tenant.\n\n### Fixed\n\n- Search ignores accents. (HB-0201)\n- `GET /health` waits for the deploy to end.\n";
 const ISSUES = [
@@ -264,9 +278,10 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
       };
     },
     project_doc_list: () => ({ records: options.empty ? [] : DOCUMENTS, total: options.empty ? 0 : DOCUMENTS.length, offset: 0, limit: 200 }),
+    project_memory_list: () => ({ records: options.empty ? [] : MEMORY, total: options.empty ? 0 : MEMORY.length, offset: 0, limit: 200 }),
     project_get_record: (args) => ({
       record: {
-        ...DOCUMENTS.find(({ id }) => id === args.id),
+        ...[...DOCUMENTS, ...MEMORY].find(({ id }) => id === args.id),
         body: "# Handbook\n\nWhat the counter does, and **why**.\n\n- opens at nine\n- closes at six\n",
       },
     }),
@@ -295,6 +310,7 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
         cards: board.cards.map(row),
         documents: options.empty ? 0 : DOCUMENTS.length,
         fragments: options.empty ? 0 : 4,
+        memory: options.empty ? 0 : MEMORY.length,
         findings: options.empty ? 0 : ISSUES.length,
         actor: ACTOR,
         readOnly: options.readOnly ?? false,

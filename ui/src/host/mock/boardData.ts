@@ -41,7 +41,6 @@ type Short = [number: number, status: string, priority: string, type: string, ti
 function shown(now: number): Short[] {
   const claim = (by: string, state: "live" | "held" | "stale", ago: number, scope?: string[]): Partial<BoardCard> => ({
     claim: { by, state, since: now - ago, ...(scope ? { scope } : {}) },
-    owner: by,
   });
   return [
     [231, "backlog", "medium", "feature", "Rate limits answer with Retry-After", 0, 4],

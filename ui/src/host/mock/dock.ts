@@ -1,5 +1,5 @@
 // The clients of the mock's computer, and what the Dock would write.
-import type { DockClient, DockPlan, DockTest, DockView, ProjectRow } from "../../api/contract";
+import type { DockClient, DockPlan, DockTest, DockTested, DockView, ProjectRow } from "../../api/contract";
 
 const command = "/opt/workflow-code/workflow-code";
 
@@ -119,4 +119,11 @@ export function dockTest(server: string, ok: boolean): DockTest {
     ...(ok ? {} : { stderr: "workflow-code: /home/ada/work/weekly-report: not there", hint: "Put the folder back or remove the project." }),
     command: `${command} --workflow-mcp ${server}`,
   };
+}
+
+/** One stage more than was seen; the test of `price-watch` fails. */
+export function dockTested(server: string, seen: number): DockTested {
+  const whole = dockTest(server, server !== "price-watch");
+  if (seen >= whole.stages.length - 1) return { over: true, soFar: whole };
+  return { over: false, soFar: { ...whole, ok: false, stages: whole.stages.slice(0, seen + 1), tools: [], stderr: undefined, hint: undefined } };
 }

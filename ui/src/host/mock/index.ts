@@ -1,7 +1,7 @@
 // A host without a backend, for development and for the tests of components. It answers the whole contract from memory.
 import type { ApiError, AppInfo, AppSettings, Commands, Host, JsonValue, RunRow, RunStatus, StoreChanged } from "../../api/contract";
 import { createMockBoard, type MockBoard, type MockBoardOptions } from "./board";
-import { dockClients, dockPlan, dockTest, dockView } from "./dock";
+import { dockClients, dockPlan, dockTested, dockView } from "./dock";
 import { ENDED, entrypointRow, findingsOf, type MockProject, projectRow, projects as allProjects } from "./projects";
 import { generatedRuns, hostileRuns, row as makeRow, shownRuns, type Waiting, waitingRuns } from "./rows";
 import { detailOf, fileOf, logsOf, nodesOf, outputOf, searchLogs } from "./run";
@@ -84,6 +84,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     singleKeys: true,
     notify: { waits: true, failed: true, interrupted: true, finished: false },
     retention: { days: 90 },
+    waitDays: 30,
     dismissed: [],
     ...options.settings,
   };
@@ -365,7 +366,9 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     dock_plan: ({ server, client, remove }) => dockPlan(server, client, remove ?? false),
     dock_write: ({ client }) => ({ id: "w1", file: dockClients.find(({ id }) => id === client)?.file ?? "", backup: "backup" }),
     dock_undo: () => ({}),
-    dock_test: ({ server }) => dockTest(server, server !== "price-watch"),
+    dock_test: ({ server }) => ({ test: server }),
+    dock_tested: ({ test, seen }) => dockTested(test, seen),
+    save_as: ({ to }) => ({ path: to }),
     connection: () => connection,
     connection_login: ({ url, store }) => (connection = { url, source: store, state: "works" }),
     connection_logout: () => (connection = { source: "none", state: "signed_out" }),
@@ -422,6 +425,9 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     },
     pickFolder: async () => "/home/ada/work/new-project",
     pickFiles: async (multiple) => (multiple ? ["/home/ada/a.pdf", "/home/ada/b.pdf"] : ["/home/ada/a.pdf"]),
+    async pickSave(name) {
+      return `/home/ada/Documents/${name}`;
+    },
     async copyText(text) {
       host.copied.push(text);
       await navigator.clipboard?.writeText(text).catch(() => undefined);

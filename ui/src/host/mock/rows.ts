@@ -121,6 +121,7 @@ export function waitingRuns(now: number): Waiting[] {
       question: {
         number: 1,
         kind: "form",
+        canDecline: true,
         askedAt: now - 19 * HOUR + 43 * SECOND,
         form: {
           title: "Which account takes the difference of 90.00 EUR?",
@@ -165,6 +166,7 @@ export function waitingRuns(now: number): Waiting[] {
       question: {
         number: 1,
         kind: "form",
+        canDecline: true,
         askedAt: now - 72 * SECOND,
         expiresAt: now + 228 * SECOND,
         form: {

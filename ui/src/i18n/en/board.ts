@@ -8,6 +8,7 @@ const board = {
   partCards: "Cards",
   partDocuments: "Documents",
   partChangelog: "Changelog",
+  partMemory: "Memory",
   partFindings: "Findings",
   // Statuses, types, priorities.
   status_backlog: "Backlog",
@@ -194,6 +195,16 @@ const board = {
   documentsCut: { one: "The first {count} of {all}", other: "The first {count} of {all}" },
   findDocument: "Find a document",
   back: "All documents",
+  // Memory.
+  memoryNone: "Nothing remembered",
+  memoryNoneText: "What people and agents noted for later, under .project/memory, shows here.",
+  findMemory: "Find in memory",
+  backMemory: "All of memory",
+  collection_learnings: "Learning",
+  collection_decisions: "Decision",
+  collection_incidents: "Incident",
+  collection_conventions: "Convention",
+  collection_context: "Context",
   // Changelog.
   changelogNone: "Nothing to release",
   changelogNoneText: "Change fragments under .project/changelog/unreleased show here as the next release would.",

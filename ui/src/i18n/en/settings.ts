@@ -70,6 +70,8 @@ const settings = {
   inUse: "in use",
   space: "History and space",
   usedOf: "{used} of {all}",
+  waitDays: "Give up waiting runs after",
+  waitDaysHint: "Counted from the question; such a run is cancelled",
   keepRuns: "Keep runs for",
   keepRunsHint: "Pinned runs stay for ever",
   days: { one: "{count} day", other: "{count} days" },

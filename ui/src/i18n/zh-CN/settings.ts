@@ -71,6 +71,8 @@ const zh: Translation<typeof settings> = {
   inUse: "使用中",
   space: "历史与空间",
   usedOf: "{used}，上限 {all}",
+  waitDays: "等待多久后放弃运行",
+  waitDaysHint: "从提问时算起；到期的运行会被取消",
   keepRuns: "运行保留",
   keepRunsHint: "固定的运行永久保留",
   days: { other: "{count} 天" },

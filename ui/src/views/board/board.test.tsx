@@ -395,7 +395,17 @@ describe("hostile text", () => {
   });
 });
 
-describe("documents, changelog, findings", () => {
+describe("documents, changelog, memory, findings", () => {
+  test("what is remembered is listed by its kind and opens as text", async () => {
+    await renderApp({ at: `${BOARD}?part=memory` });
+    await expect.element(page.getByText("Decision", { exact: true })).toBeVisible();
+    await page.getByRole("button", { name: /Error codes are never reused/ }).click();
+    await expect.element(page.getByRole("heading", { name: "Error codes are never reused" })).toBeVisible();
+    await page.getByRole("button", { name: "All of memory" }).click();
+    await page.getByRole("searchbox", { name: "Find in memory" }).fill("incident");
+    await expect.poll(() => document.querySelectorAll(".bd-doc").length).toBe(1);
+  });
+
   test("documents are listed and open as text", async () => {
     await renderApp({ at: `${BOARD}?part=documents` });
     await page.getByRole("button", { name: /^Counter handbook/ }).click();
@@ -441,6 +451,7 @@ describe("looks", () => {
     ["a card's page", `${BOARD}?card=HB-0207`],
     ["documents", `${BOARD}?part=documents`],
     ["changelog", `${BOARD}?part=changelog`],
+    ["memory", `${BOARD}?part=memory`],
     ["findings", `${BOARD}?part=findings`],
   ] as const) {
     test(`${name}: accessible, and in shape in every size`, async () => {

@@ -1,4 +1,4 @@
-// The board of a project: cards in columns by status, a card's own page, and what else the board keeps (documents, changelog, findings).
+// The board of a project: cards in columns by status, a card's own page, and what else the board keeps (documents, changelog, memory, findings).
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Plus, SquareKanban } from "lucide-react";
@@ -13,23 +13,24 @@ import { Bone, Button, Empty, ErrorState, Late, revealText, Segmented, toast } f
 import { AskPopover } from "./AskPopover";
 import { Changelog } from "./Changelog";
 import { Columns } from "./Columns";
-import { Documents } from "./Documents";
 import { Drawer } from "./Drawer";
 import { Findings } from "./Findings";
 import { type BoardFilter, columnsOf, overlapPairs, overlapsOf } from "./model";
 import { NewCard } from "./NewCard";
+import { Texts } from "./Texts";
 import { Legend, Toolbar } from "./Toolbar";
 import { useBoardRead, useBoardWriter } from "./useBoard";
 import { type Refusal, useMoves } from "./useMoves";
 import { priorityWord, typeWord } from "./words";
 import "./board.css";
 
-const PARTS = ["cards", "documents", "changelog", "findings"] as const;
+const PARTS = ["cards", "documents", "changelog", "memory", "findings"] as const;
 type Part = (typeof PARTS)[number];
 const PART_WORDS = {
   cards: "board.partCards",
   documents: "board.partDocuments",
   changelog: "board.partChangelog",
+  memory: "board.partMemory",
   findings: "board.partFindings",
 } as const;
 
@@ -219,6 +220,7 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
     },
     ...PARTS.filter((name) => name !== part).map((name) => ({
       id: `board.part.${name}`,
+      keys: `B ${PARTS.indexOf(name) + 1}`,
       title: t("board.actOpenPart", { part: t(PART_WORDS[name]) }),
       group: "view" as const,
       run: () => go(name),
@@ -229,6 +231,7 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
     cards: undefined,
     documents: view?.documents,
     changelog: view?.fragments,
+    memory: view?.memory,
     findings: view?.findings,
   };
   const parts = (
@@ -276,8 +279,8 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
       ) : part !== "cards" ? (
         <>
           <div className="bd-toolbar bd-toolbar-parts">{parts}</div>
-          {part === "documents" ? (
-            <Documents project={project} folder={row.path} mark={view.mark} />
+          {part === "documents" || part === "memory" ? (
+            <Texts key={part} project={project} folder={row.path} mark={view.mark} kind={part} />
           ) : part === "changelog" ? (
             <Changelog project={project} mark={view.mark} />
           ) : (

@@ -43,6 +43,7 @@ const view = (cards: BoardCard[]): BoardView => ({
   cards,
   documents: 0,
   fragments: 0,
+  memory: 0,
   findings: 0,
   actor: "ada@studio",
   readOnly: false,

@@ -30,7 +30,7 @@ export function passes(card: BoardCard, filter: BoardFilter, found: ReadonlySet<
   if (filter.priority && card.priority !== filter.priority) return false;
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0 || found.has(card.id)) return true;
-  const shown = [card.id, card.title, card.area, card.type, card.owner, card.claim?.by, ...card.tags].filter(Boolean).join(" ").toLowerCase();
+  const shown = [card.id, card.title, card.area, card.type, card.claim?.by, ...card.tags].filter(Boolean).join(" ").toLowerCase();
   return words.every((word) => shown.includes(word));
 }
 

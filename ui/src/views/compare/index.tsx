@@ -261,8 +261,8 @@ function Comparison({ a, b, onChange, onTurn }: ComparisonProps) {
       keys: String(index + 1),
       run: () => go(name),
     })),
-    { id: "compare.turn", title: t("compare.turn"), group: "do", run: onTurn },
-    { id: "compare.only", title: t("compare.onlyDifferences"), group: "view", run: () => setOnly(!only) },
+    { id: "compare.turn", title: t("compare.turn"), group: "do", keys: "S", run: onTurn },
+    { id: "compare.only", title: t("compare.onlyDifferences"), group: "view", keys: "D", run: () => setOnly(!only) },
   ]);
   // The section in sight is the one marked.
   useEffect(() => {

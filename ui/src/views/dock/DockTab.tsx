@@ -115,7 +115,7 @@ function ClientPane({ view, client, shortKey, onKey }: ClientPaneProps) {
       keys: "/",
       run: () => document.querySelector<HTMLInputElement>(".dk-list [data-search]")?.focus(),
     },
-    { id: "dock.test", title: t("dock.testAction"), group: "do", run: test.run },
+    { id: "dock.test", title: t("dock.testAction"), group: "do", keys: "T", run: test.run },
   ]);
   const refresh = () => {
     void queries.invalidateQueries({ queryKey: ["dock"] });

@@ -1,8 +1,8 @@
 // Starts exactly the shown command in the bare environment a client gives, and says stage by stage how far it came.
-import { useQueryClient, useQuery } from "@tanstack/react-query";
+import { useMutation, useQueryClient, useQuery } from "@tanstack/react-query";
 import { Zap } from "lucide-react";
 import type { ApiError, DockTest, TestStage } from "../../api/contract";
-import { useAct } from "../../api/queries";
+import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { announce, Button, CopyButton, errorKey, Glyph, Reveal, revealText } from "../../kit";
 
@@ -26,19 +26,33 @@ export function useTest(server: string): TestState {
   const queries = useQueryClient();
   const key = ["dock-test-result", server];
   const kept = useQuery<Kept>({ queryKey: key, queryFn: () => ({}), enabled: false, initialData: {} }).data;
-  const act = useAct("dock_test");
+  const host = useHost();
+  const act = useMutation<DockTest, ApiError>({
+    mutationFn: async () => {
+      try {
+        const { test } = await host.call("dock_test", { server });
+        for (let seen = 0; ;) {
+          const { over, soFar } = await host.call("dock_tested", { test, seen });
+          if (over) return soFar;
+          // A stage is shown when it was reached.
+          seen = soFar.stages.length;
+          queries.setQueryData<Kept>(key, { result: soFar });
+        }
+      } catch (thrown) {
+        throw toApiError(thrown);
+      }
+    },
+  });
   const run = () => {
     if (act.isPending) return;
-    act.mutate(
-      { server },
-      {
-        onSuccess: (result) => {
-          queries.setQueryData<Kept>(key, { result });
-          announce(result.ok ? t("dock.works") : t("dock.doesNotWork"));
-        },
-        onError: (error) => queries.setQueryData<Kept>(key, { error }),
+    queries.setQueryData<Kept>(key, {});
+    act.mutate(undefined, {
+      onSuccess: (result) => {
+        queries.setQueryData<Kept>(key, { result });
+        announce(result.ok ? t("dock.works") : t("dock.doesNotWork"));
       },
-    );
+      onError: (error) => queries.setQueryData<Kept>(key, { error }),
+    });
   };
   return { ...kept, running: act.isPending, run };
 }
@@ -76,13 +90,14 @@ export function TestPanel({ test }: { test: TestState }) {
       {(tried || running) && !error && (
         <ul className="dk-stages">
           {STAGES.map((name, index) => {
-            const stage = running ? undefined : result?.stages.find((one) => one.name === name);
-            const glyph = stage ? (stage.ok ? "success" : "failed") : running && index === 0 ? "running" : "todo";
+            const stage = result?.stages.find((one) => one.name === name);
+            const isNow = running && index === (result?.stages.length ?? 0);
+            const glyph = stage ? (stage.ok ? "success" : "failed") : isNow ? "running" : "todo";
             return (
               <li key={name} className="dk-stage">
                 <Glyph name={glyph} label={stage ? undefined : ""} />
                 <span className="k-col">
-                  <span className={stage || (running && index === 0) ? undefined : "k-mid"}>{t(`dock.stage_${name}`)}</span>
+                  <span className={stage || isNow ? undefined : "k-mid"}>{t(`dock.stage_${name}`)}</span>
                   {stage?.detail && !stage.ok && <Reveal className="k-sub k-break" text={stage.detail} limit={400} />}
                 </span>
                 <span className="k-num k-sm k-mid" title={stage?.ok ? stage.detail && revealText(stage.detail) : undefined}>

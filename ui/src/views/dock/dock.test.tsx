@@ -163,7 +163,7 @@ describe("test", () => {
       hint: "Repair writes a path that stays.",
       command: "/tmp/x",
     };
-    const host = withAnswers({ dock_test: () => failed });
+    const host = withAnswers({ dock_tested: () => ({ over: true, soFar: failed }) });
     await open("cursor", { host });
     await userEvent.click(page.getByRole("button", { name: "Test", exact: true }));
     await expect.element(page.getByText("does not start")).toBeVisible();

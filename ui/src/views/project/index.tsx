@@ -68,9 +68,9 @@ export default function Project() {
   const check = () => void overview.refetch();
   const missing = overview.data?.project.missing ? t("project.missingShort") : undefined;
   useActions([
-    { id: "project.check", title: t("project.checkAgain"), group: "view", run: check },
-    { id: "project.reveal", title: t("project.showFolder"), group: "view", off: missing, run: reveal },
-    { id: "project.copyPath", title: t("project.copyPath"), group: "view", run: () => copy(overview.data?.project.path ?? "") },
+    { id: "project.check", title: t("project.checkAgain"), group: "view", keys: "Shift H", run: check },
+    { id: "project.reveal", title: t("project.showFolder"), group: "view", keys: "Shift O", off: missing, run: reveal },
+    { id: "project.copyPath", title: t("project.copyPath"), group: "view", keys: "Shift Y", run: () => copy(overview.data?.project.path ?? "") },
     ...names.map((name, index) => ({
       id: `project.tab.${name}`,
       title: name === "board" ? t("board.goTo") : t(`project.go_${name}`),

@@ -44,6 +44,7 @@ import { Tooltip } from "../../kit/Tooltip";
 import { actionsOf, hasEnded, tookMs } from "./facts";
 import { type ListPane, useSiblings } from "./RunListPane";
 import type { TabName } from "./types";
+import { useSave } from "./useSave";
 
 interface HeaderProps {
   detail: RunDetail;
@@ -57,15 +58,15 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
   const host = useHost();
   const { run } = detail;
   const id = run.runId;
-  const [pin, cancel, resume, start, remove, exportRun, copyAs] = [
+  const [pin, cancel, resume, start, remove, copyAs] = [
     useAct("pin_run"),
     useAct("cancel_run"),
     useAct("continue_run"),
     useAct("start_run"),
     useAct("delete_run"),
-    useAct("export_run"),
     useAct("copy_as"),
   ];
+  const save = useSave();
   const [asking, setAsking] = useState<"cancel" | "delete" | null>(null);
   const [more, setMore] = useState<HTMLButtonElement | null>(null);
   const [cancelButton, setCancelButton] = useState<HTMLButtonElement | null>(null);
@@ -109,17 +110,7 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
         },
       );
   };
-  const saveExport = () =>
-    exportRun.mutate(
-      { run: id },
-      {
-        onSuccess: ({ path }) =>
-          toast(t("run.exportedTo", { path: revealText(path) }), {
-            action: { label: t("run.showInFolder"), run: () => void host.reveal(path).catch(failed) },
-          }),
-        onError: failed,
-      },
-    );
+  const saveExport = () => save({ run: id, part: "run" }, `${id}.json`);
   const copyForm = (form: "command" | "mcp") =>
     copyAs.mutate({ run: id, form }, { onSuccess: ({ text }) => copy(text, t("common.copied")), onError: failed });
   const walk = (step: -1 | 1) => {
@@ -142,11 +133,11 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
       : []),
     ...(kind === "resumable"
       ? [
-          { id: "run.continue", title: t("run.continue"), group: "do" as const, run: goOn },
+          { id: "run.continue", title: t("run.continue"), group: "do" as const, keys: "Shift C", run: goOn },
           { id: "run.startOver", title: t("run.startOver"), group: "do" as const, keys: "Shift R", run: again },
         ]
       : []),
-    { id: "run.export", title: t("common.export"), group: "do", run: saveExport },
+    { id: "run.export", title: t("common.export"), group: "do", keys: "Shift E", run: saveExport },
     { id: "run.list", title: t("run.listToggle"), group: "view", keys: "[", run: pane.toggle },
     { id: "run.previous", title: t("run.previous"), group: "view", keys: "Alt ↑", palette: false, run: () => walk(-1) },
     { id: "run.next", title: t("run.next"), group: "view", keys: "Alt ↓", palette: false, run: () => walk(1) },
@@ -157,7 +148,7 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
     { label: t("common.copyRunId"), icon: Copy, keys: "Y", onSelect: () => copy(id, t("run.idCopied")) },
     { label: t("run.copyLink"), icon: Link2, onSelect: () => copy(id, t("common.copied")) },
     "line",
-    { label: t("common.export"), icon: Download, onSelect: saveExport },
+    { label: t("common.export"), icon: Download, keys: "Shift E", onSelect: saveExport },
     { label: t("run.copyCommand"), icon: SquareTerminal, onSelect: () => copyForm("command") },
     { label: t("run.copyMcp"), icon: Waypoints, onSelect: () => copyForm("mcp") },
     ...(kind === "resumable" || live

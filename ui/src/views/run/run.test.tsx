@@ -157,6 +157,14 @@ describe("a question", () => {
     await unmount();
     localStorage.clear();
   });
+  test("declining asks first, and says what follows", async () => {
+    const { host } = await open("20261130-k7mq");
+    await page.getByRole("button", { name: "Decline" }).click();
+    await expect.element(page.getByRole("button", { name: "Keep the question" })).toHaveFocus();
+    expect(calls(host, "answer")).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Decline" }).click();
+    await expect.poll(() => calls(host, "answer")[0]).toEqual({ run: "20261130-k7mq", question: 1, action: "decline" });
+  });
   test("answered elsewhere: the form locks, the text stays, who and when is said", async () => {
     const { host } = await open("20261130-k7mq");
     await page.getByRole("textbox", { name: "Anything to add" }).fill("my words");
@@ -350,6 +358,28 @@ describe("logs", () => {
     expect(calls(host, "run_log_search").some((request) => request.text === "refused")).toBe(true);
     await page.getByRole("switch", { name: "Matches only" }).click();
     await expect.poll(() => shown().length).toBeLessThan(14);
+  });
+  test("search by case and by pattern; what is no pattern says so", async () => {
+    const { host } = await open("20261130-zz1c/logs");
+    await userEvent.keyboard("/");
+    await userEvent.keyboard("REFUSED");
+    await expect.element(page.getByText("1 of 2")).toBeVisible();
+    await page.getByRole("button", { name: "Match case" }).click();
+    await expect.element(page.getByText("No match")).toBeVisible();
+    await page.getByRole("button", { name: "Regular expression" }).click();
+    const box = page.getByRole("searchbox", { name: "Search the log" });
+    await box.fill("ref[us]+ed");
+    await expect.element(page.getByText("1 of 2")).toBeVisible();
+    await expect.poll(() => document.querySelector("mark[data-now]")?.textContent).toBe("refused");
+    expect(calls(host, "run_log_search").at(-1)).toMatchObject({ text: "ref[us]+ed", case: true, regex: true });
+    await box.fill("(");
+    await expect.element(page.getByText("Not a pattern")).toBeVisible();
+  });
+  test("the log is saved where a person chooses", async () => {
+    const { host } = await open("20261130-zz1c/logs");
+    await page.getByRole("button", { name: "Save the log as" }).click();
+    await expect.poll(() => calls(host, "save_as")).toEqual([{ run: "20261130-zz1c", part: "log", to: "/home/ada/Documents/20261130-zz1c.log" }]);
+    await expect.element(page.getByText(/Saved to/)).toBeVisible();
   });
   test("scrolling up ends following, new lines wait behind a pill, End follows again", async () => {
     const { host } = await open("20261130-mill/logs");

@@ -45,7 +45,9 @@ export function SearchBox({ filters, onChange, result, inputRef, onLeave }: Sear
     window.clearTimeout(timer.current);
     const next = composing.current ? { ...filters, text: value } : takeTokens(value, filters, projects);
     setTyped(next.text);
-    timer.current = window.setTimeout(() => send(next), next.text === value ? WAIT : 0);
+    // What became a chip is sent at once: the next key may come before any timer.
+    if (next.text === value) timer.current = window.setTimeout(() => send(next), WAIT);
+    else send(next);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;

@@ -9,6 +9,8 @@ import { BoneRows, Button, Confirm, ErrorState, NumberField, revealText, SelectF
 import { Section, Setting } from "./parts";
 
 const DAYS = [7, 30, 90, 180, 365, 730] as const;
+/** Days that a question may wait. */
+const WAITS = [1, 7, 14, 30, 90, 365] as const;
 const SHADES = ["var(--ink-2)", "var(--idle-solid)", "var(--life-run)"] as const;
 
 function Limit({ id, name, unit }: { id: string; name: "runs" | "megabytes"; unit: string }) {
@@ -134,6 +136,20 @@ export function SpaceSection() {
       </Setting>
       <Setting id="st-mega" title={t("settings.useAtMost")} hint={t("settings.useAtMostHint")}>
         <Limit id="st-mega" name="megabytes" unit="MB" />
+      </Setting>
+      <Setting id="st-wait" title={t("settings.waitDays")} hint={t("settings.waitDaysHint")}>
+        <span className="st-select">
+          <SelectField
+            small
+            id="st-wait-field"
+            labelledBy="st-wait st-wait-field"
+            value={settings.waitDays}
+            options={[...new Set([...WAITS, settings.waitDays])]
+              .sort((a, b) => a - b)
+              .map((n) => ({ value: n, label: n % 365 === 0 ? t("settings.years", { count: n / 365 }) : t("settings.days", { count: n }) }))}
+            onChange={(waitDays) => update({ waitDays })}
+          />
+        </span>
       </Setting>
       {rows.length > 0 && (
         <ul className="k-rows" aria-label={t("settings.byProject")}>

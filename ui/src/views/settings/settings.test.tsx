@@ -51,6 +51,9 @@ describe("applied at once", () => {
     await userEvent.keyboard("{Tab}");
     await expect.poll(() => changes(host)).toEqual([{ retention: { days: 365 } }, { retention: { days: 365, megabytes: 2000 } }]);
     await expect.element(page.getByText(/of 2 GB/)).toBeVisible();
+    await userEvent.click(page.getByRole("combobox", { name: /Give up waiting runs after/ }));
+    await userEvent.click(page.getByRole("option", { name: "7 days" }));
+    await expect.poll(() => changes(host).at(-1)).toEqual({ waitDays: 7 });
   });
 });
 

@@ -107,9 +107,10 @@ fn measure_without_window(options: &Options, only: bool) -> Outcome<Vec<Figure>>
 
 /// The window's commands, and the window itself where it can be built.
 fn window(options: &Options) -> Outcome<Vec<Figure>> {
-    let mut figures = window::measure(&history::folder(&folder(), options.runs)?)?;
+    let large = history::folder(&folder(), options.runs)?;
+    let mut figures = window::measure(&large)?;
     if prepare::is_prepared() {
-        figures.extend(real_window::measure()?);
+        figures.extend(real_window::measure(&large)?);
     } else {
         // Standard output is the table's, or JSON's.
         eprintln!("SKIPPED the real window: `cargo xtask prepare` installs what it needs");

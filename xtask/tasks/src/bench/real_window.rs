@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::{Clock, SystemClock};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{RunFilter, Store, StoreOptions};
 use workflow_code_tests::{Desktop, Session, desktop_executable, executable, wait_until};
 
@@ -20,10 +20,13 @@ use xtask::shell::Outcome;
 const STARTS: usize = 7;
 /// Writes whose way to the screen is measured.
 const WRITES: usize = 200;
+/// What is typed into the search, each with other rows than the one before.
+const SEARCHES: [&str; 6] = ["invoice", "invoice qual", "ledger", "", "weekly", "archive"];
 /// How long a window is left alone before its memory is looked at. Not a condition to wait for: idling is measured.
 const IDLE: Duration = Duration::from_secs(2);
 
-pub(crate) fn measure() -> Outcome<Vec<Figure>> {
+/// Measures; `history` is the folder of the large one.
+pub(crate) fn measure(history: &Path) -> Outcome<Vec<Figure>> {
     let problem = |error: std::io::Error| error.to_string();
     let mut desktop = Desktop::start(1400, 900).map_err(problem)?;
     desktop.environment.set("RUST_LOG", "workflow_code_desktop=info");
@@ -43,7 +46,10 @@ pub(crate) fn measure() -> Outcome<Vec<Figure>> {
         }
     }
     let pixel = write_to_pixel(&mut desktop)?;
+    let (page, search) = over_history(history)?;
     Ok(vec![
+        Figure::times("window, large history: Runs asked for → first page painted", &page).aim(300.0),
+        Figure::times("window, large history: last key of a search → rows painted", &search).aim(300.0),
         Figure::times("window: commit elsewhere → painted, one core busy", &pixel).aim(150.0),
         Figure::times("window: start → first paint", &direct).aim(1500.0),
         Figure::times("window by the front door: start → first paint", &front_door).aim(1500.0),
@@ -96,6 +102,60 @@ fn write_to_pixel(desktop: &mut Desktop) -> Outcome<Vec<Duration>> {
     spinner.join().map_err(|_| "the busy thread has failed")?;
     session.close();
     Ok(samples)
+}
+
+/// What Runs shows, in the page: `await show(change)` makes a change and returns how long it took, in milliseconds, until
+/// other rows than before were painted.
+const SHOW: &str = "const rows = () => [...document.querySelectorAll('[role=grid] a[href^=\"#/run/\"]')].map((one) => one.hash).join();\n\
+    const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));\n\
+    const show = async (change) => {\n\
+      const before = rows();\n\
+      const began = performance.now();\n\
+      change();\n\
+      await new Promise((done) => {\n\
+        const look = () => {\n\
+          if (rows() === before || rows() === '') return;\n\
+          observer.disconnect();\n\
+          done();\n\
+        };\n\
+        const observer = new MutationObserver(look);\n\
+        observer.observe(document.body, { childList: true, subtree: true, attributes: true });\n\
+      });\n\
+      await painted();\n\
+      return performance.now() - began;\n\
+    };\n\
+    const box = document.querySelector('[role=search] input');\n\
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;\n\
+    const type = (text) => {\n\
+      set.call(box, text);\n\
+      box.dispatchEvent(new Event('input', { bubbles: true }));\n\
+    };\n";
+
+/// The first page of a large history, and rows for what is typed.
+fn over_history(history: &Path) -> Outcome<(Vec<Duration>, Vec<Duration>)> {
+    let mut desktop = Desktop::start(1400, 900).map_err(|error| error.to_string())?;
+    let registry = json!({ "profiles": { "default": { "dataDir": history } } });
+    desktop
+        .environment
+        .write(".workflow-code/desktop.json", registry.to_string())
+        .map_err(|error| error.to_string())?;
+    let took = |session: &Session, script: &str, arguments: Value| -> Outcome<Duration> {
+        let answer = session.script_async(&format!("{SHOW}{script}"), &arguments);
+        let milliseconds = answer["value"].as_f64().ok_or_else(|| format!("the page did not answer: {answer}"))?;
+        Ok(Duration::from_secs_f64(milliseconds / 1000.0))
+    };
+    let (mut page, mut search) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let session = Session::start(&mut desktop, &desktop_executable(), &[]);
+        let _ = session.find("main section");
+        page.push(took(&session, "return await show(() => { location.hash = '#/runs'; });", json!([]))?);
+        for words in SEARCHES {
+            search.push(took(&session, "return await show(() => type(arguments[0]));", json!([words]))?);
+        }
+        session.close();
+    }
+    desktop.assert_nothing_left();
+    Ok((page, search))
 }
 
 /// Makes a project with one run, and returns the run's id.

@@ -151,7 +151,8 @@ export function LogList({
       if (known !== undefined) at.heights.set(row, known);
     }
     if (follow) at.y = at.heights.total;
-    else if (isNew) {
+    else if (isNew && at.y > 0) {
+      // At the very beginning one stays there: what comes in above, the head of a phase, is the beginning now.
       const row = rowOfKey(key);
       at.y = at.heights.top(Math.min(row, Math.max(0, count - 1))) + offset;
     }

@@ -5,7 +5,7 @@ import type { LogLine } from "../../../api/contract";
 import { useI18n } from "../../../i18n";
 import { Icon } from "../../../kit/Icon";
 import { ansiSpans, type AnsiSpan, plain, showControls, spanStyle, type ThemeName } from "./ansi";
-import { cutLine, entryLines, hits, LINE_LIMIT, LINE_LIMIT_ALL, saysError, splitAtMarks } from "./lines";
+import { cutLine, entryLines, hits, LINE_LIMIT, LINE_LIMIT_ALL, type Needle, saysError, splitAtMarks } from "./lines";
 import type { PhaseRange } from "./rows";
 
 /** Lines of one entry that are drawn whole; longer ones draw what is in sight. */
@@ -15,7 +15,7 @@ export interface EntryProps {
   line: LogLine | undefined;
   position: number;
   time: string;
-  search: string;
+  search: Needle;
   current: boolean;
   target: boolean;
   wrap: boolean;
@@ -74,7 +74,7 @@ export const EntryRow = memo(function EntryRow({
   );
 });
 
-function Text({ text, search, current, theme, flow }: { text: string; search: string; current: boolean; theme: ThemeName; flow: boolean }) {
+function Text({ text, search, current, theme, flow }: { text: string; search: Needle; current: boolean; theme: ThemeName; flow: boolean }) {
   const { t } = useI18n();
   const [all, setAll] = useState(false);
   const { text: shown, left } = cutLine(text, all ? LINE_LIMIT_ALL : LINE_LIMIT);
@@ -85,7 +85,7 @@ function Text({ text, search, current, theme, flow }: { text: string; search: st
     const name = said[1]?.startsWith("phase") ? rest : (/^[^\s,]+(?:\s[^\s,]+)*(?=,)|^\S+/.exec(rest)?.[0] ?? "");
     spans = [{ text: said[1] ?? "" }, { text: name, bold: true }, { text: rest.slice(name.length) }].filter((span) => span.text !== "");
   }
-  const pieces = search ? splitAtMarks(spans, hits(showControls(plain(shown)), search)) : spans;
+  const pieces = search.text ? splitAtMarks(spans, hits(showControls(plain(shown)), search)) : spans;
   return (
     <span className="lg-line">
       {pieces.map((span, index) => {

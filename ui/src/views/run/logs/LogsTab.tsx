@@ -10,11 +10,11 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
-import { ArrowDown, ChevronDown, ChevronRight, ChevronUp, Clock, Copy, Search, WrapText, X } from "lucide-react";
+import { ArrowDown, ChevronDown, ChevronRight, CaseSensitive, ChevronUp, Clock, Copy, Download, Regex, Search, WrapText, X } from "lucide-react";
 import type { LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
 import { useActions } from "../../../app/actions";
-import { remember, remembered } from "../../../app/memory";
+import { remember, remembered, useRemembered } from "../../../app/memory";
 import { setParams, useAddress } from "../../../app/router";
 import { toApiError, useHost } from "../../../host";
 import { useI18n } from "../../../i18n";
@@ -29,10 +29,11 @@ import { toast } from "../../../kit/toast";
 import { hasEnded } from "../facts";
 import { Bones } from "../parts";
 import type { TabProps } from "../types";
+import { useSave } from "../useSave";
 import { plain, showControls, type ThemeName } from "./ansi";
 import { LogList, type LogListControl } from "./LogList";
 import { EntryRow, HeadRow, WHOLE_ENTRY } from "./LogRowView";
-import { entryLines, isPassing, saysError } from "./lines";
+import { entryLines, isPassing, type Needle, saysError } from "./lines";
 import { LogPages } from "./pages";
 import { LogRows, phaseOf } from "./rows";
 import { ScrollMarks } from "./ScrollMarks";
@@ -114,7 +115,10 @@ export function LogsTab({ detail, nodes }: TabProps) {
   // What a run did isn't in the store's log but in its nodes.
   const isFlow = stream === "flow";
   const filter = stream === "all" || isFlow ? undefined : stream;
-  const { found, key: foundKey } = useLogSearch(run, settled, filter, MOST_HITS, settled !== "");
+  const [exact, setExact] = useRemembered("run.logs.case", false);
+  const [regex, setRegex] = useRemembered("run.logs.regex", false);
+  const wanted = useMemo<Needle>(() => ({ text: settled, case: exact, regex }), [settled, exact, regex]);
+  const { found, key: foundKey, fault } = useLogSearch(run, wanted, filter, MOST_HITS, settled !== "");
   const ofStream = useStream(run, filter);
   const errors = useErrorCount(run);
   const positions = useMemo(() => found?.positions ?? [], [found]);
@@ -166,7 +170,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
     // `folded` is new at every render; its key says whether it means something else.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [shownOnly, positions, flow, streamPositions, end, phases, foldKey, cut?.position, cut?.entries]);
-  const meaning = `${shownOnly ? `m${settled}` : stream}|${foldKey}|${phases.map((phase) => phase.from).join(",")}|${cut?.position ?? ""}:${cut?.entries ?? ""}`;
+  const meaning = `${shownOnly ? `m${foundKey}` : stream}|${foldKey}|${phases.map((phase) => phase.from).join(",")}|${cut?.position ?? ""}:${cut?.entries ?? ""}`;
 
   // ---- going places ----
   const unfold = useCallback(
@@ -283,6 +287,8 @@ export function LogsTab({ detail, nodes }: TabProps) {
     },
     [flow],
   );
+  const save = useSave();
+  const saveLog = () => save({ run, part: "log", ...(filter ? { stream: filter } : {}) }, `${run}.log`);
   const copyAll = async () => {
     const parts: string[] = [];
     let [from, size] = [0, 0];
@@ -333,6 +339,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
       },
     },
     { id: "logs.end", title: t("run.logEnd"), group: "view", keys: "End", palette: false, run: toEnd },
+    { id: "logs.save", title: t("run.saveLog"), group: "do", keys: "S", run: saveLog },
     { id: "logs.follow", title: t("run.follow"), group: "view", keys: "F", run: () => (follow ? setFollow(false) : toEnd()) },
     {
       id: "logs.wrap",
@@ -364,7 +371,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
   );
   const start = detail.run.startedAt ?? detail.run.createdAt;
   const timeOf = (when: number) => (sinceStart ? `+${((when - start) / 1000).toFixed(3)}` : clockTime(when));
-  const needle = useDeferredValue(settled);
+  const needle = useDeferredValue(wanted);
   const render = (row: number, clip: { from: number; to: number }) => {
     const one = rows.at(row);
     if (!one) return null;
@@ -494,10 +501,12 @@ export function LogsTab({ detail, nodes }: TabProps) {
             }}
           />
           {settled !== "" && found && (
-            <span className="k-sub k-num" role="status">
-              {found.total === 0 ? t("run.noMatch") : t("run.matchOf", { n: match + 1, of: found.total })}
+            <span className={fault === undefined ? "k-sub k-num" : "k-sub k-fail"} role="status" title={fault}>
+              {fault !== undefined ? t("run.noRegex") : found.total === 0 ? t("run.noMatch") : t("run.matchOf", { n: match + 1, of: found.total })}
             </span>
           )}
+          <IconButton icon={CaseSensitive} label={t("run.matchCase")} size="small" pressed={exact} onClick={() => setExact(!exact)} />
+          <IconButton icon={Regex} label={t("run.matchRegex")} size="small" pressed={regex} onClick={() => setRegex(!regex)} />
           {text !== "" && (
             <button
               type="button"
@@ -575,6 +584,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
           }}
         />
         <IconButton icon={Copy} label={t("run.copyLog")} onClick={() => void copyAll()} />
+        <IconButton icon={Download} label={t("run.saveLog")} keys="S" onClick={saveLog} />
       </div>
       <div className="lg-body">
         {phase && rows.at(view.first)?.kind !== "head" && (

@@ -55,10 +55,25 @@ export interface Mark {
   length: number;
 }
 
-/** Where `text` occurs in a line, without regard to case. */
-export function hits(line: string, text: string, limit = 200): Mark[] {
+/** What is looked for, and how it is meant. */
+export interface Needle {
+  text: string;
+  case?: boolean;
+  regex?: boolean;
+}
+
+/** Where a needle occurs in a line. The store has found the line; this only marks it, so what the page's own regular expressions don't know goes unmarked. */
+export function hits(line: string, { text, case: exact = false, regex = false }: Needle, limit = 200): Mark[] {
   if (text === "") return [];
   const found: Mark[] = [];
+  if (regex || exact) {
+    const pattern = patternOf(text, exact, regex);
+    for (const match of pattern ? line.matchAll(pattern) : []) {
+      if (match[0] !== "") found.push({ start: match.index, length: match[0].length });
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
   const low = line.toLowerCase();
   const needle = text.toLowerCase();
   // Lower case can change the length of a text (İ); then positions would be wrong.
@@ -66,6 +81,14 @@ export function hits(line: string, text: string, limit = 200): Mark[] {
   for (let at = where.indexOf(needle); at >= 0 && found.length < limit; at = where.indexOf(needle, at + needle.length))
     found.push({ start: at, length: needle.length });
   return found;
+}
+
+function patternOf(text: string, exact: boolean, regex: boolean): RegExp | undefined {
+  try {
+    return new RegExp(regex ? text : text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), exact ? "gu" : "giu");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Splits spans of a line at marks. `marks` are in characters of the joined text, in order. */

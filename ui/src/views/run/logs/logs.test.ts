@@ -97,8 +97,18 @@ describe("lines of an entry", () => {
     ["errors 3", false],
     ["terror", false],
   ])("%s", (text, bad) => expect(saysError(text)).toBe(bad));
+  test("hits by case and by pattern; a pattern that the page can't read marks nothing", () => {
+    expect(hits("Entry and entry", { text: "Entry", case: true })).toEqual([{ start: 0, length: 5 }]);
+    expect(hits("a.b and axb", { text: "a.b", case: true })).toEqual([{ start: 0, length: 3 }]);
+    expect(hits("took 12 ms, 7 ms", { text: "\\d+ ms", regex: true })).toEqual([
+      { start: 5, length: 5 },
+      { start: 12, length: 4 },
+    ]);
+    expect(hits("anything", { text: "(?x) any", regex: true })).toEqual([]);
+    expect(hits("anything", { text: "x*", regex: true })).toEqual([]);
+  });
   test("hits are found without case and split spans", () => {
-    expect(hits("Entry and entry", "ENTRY")).toEqual([
+    expect(hits("Entry and entry", { text: "ENTRY" })).toEqual([
       { start: 0, length: 5 },
       { start: 10, length: 5 },
     ]);

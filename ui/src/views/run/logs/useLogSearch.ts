@@ -2,21 +2,24 @@
 import { useEffect, useRef, useState } from "react";
 import type { Commands, LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
-import { useHost } from "../../../host";
+import { toApiError, useHost } from "../../../host";
+import type { Needle } from "./lines";
 
 type Found = Commands["run_log_search"][1];
 export interface LogSearch {
   /** what was found, for `key` */ found: Found | undefined;
   /** text and stream that were searched */ key: string;
+  /** why it can't be searched for: it is no regular expression */ fault?: string;
 }
 
 /** Least time between two searches for the same, in milliseconds. */
 const AGAIN_AFTER = 1_500;
 
-export function useLogSearch(run: string, text: string, stream: LogLine["stream"] | undefined, limit: number, enabled: boolean): LogSearch {
+export function useLogSearch(run: string, needle: Needle, stream: LogLine["stream"] | undefined, limit: number, enabled: boolean): LogSearch {
+  const { text, case: exact = false, regex = false } = needle;
   const host = useHost();
   const [state, setState] = useState<LogSearch>({ found: undefined, key: "" });
-  const key = enabled ? `${stream ?? ""}|${text}` : "";
+  const key = enabled ? `${stream ?? ""}|${exact}|${regex}|${text}` : "";
   const again = useRef<() => void>(() => {});
   useEffect(() => {
     if (!enabled) {
@@ -33,13 +36,15 @@ export function useLogSearch(run: string, text: string, stream: LogLine["stream"
       busy = true;
       wanted = false;
       host
-        .call("run_log_search", { run, text, limit, ...(stream ? { stream } : {}) })
+        .call("run_log_search", { run, text, limit, case: exact, regex, ...(stream ? { stream } : {}) })
         .then(
           (found) => {
             if (!ended) setState({ found, key });
           },
-          () => {
-            if (!ended) setState((old) => (old.key === key ? old : { found: { positions: [], total: 0 }, key }));
+          (thrown: unknown) => {
+            const { code, message } = toApiError(thrown);
+            const fault = code === "invalid_input" ? { fault: message } : {};
+            if (!ended) setState((old) => (old.key === key ? old : { found: { positions: [], total: 0 }, key, ...fault }));
           },
         )
         .finally(() => {
@@ -55,7 +60,7 @@ export function useLogSearch(run: string, text: string, stream: LogLine["stream"
       ended = true;
       window.clearTimeout(timer);
     };
-  }, [host, run, text, stream, limit, enabled, key]);
+  }, [host, run, text, exact, regex, stream, limit, enabled, key]);
   useChanges((change) => {
     if (change.all || change.runs.includes(run)) again.current();
   });

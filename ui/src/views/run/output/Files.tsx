@@ -1,6 +1,6 @@
 // Files a run created: looked at here as far as they are text or pictures, otherwise shown in their folder.
 import { useState } from "react";
-import { Eye, File, FileArchive, FileBraces, FileImage, FileText, FolderOpen, X } from "lucide-react";
+import { Download, Eye, File, FileArchive, FileBraces, FileImage, FileText, FolderOpen, X } from "lucide-react";
 import type { RunDetail } from "../../../api/contract";
 import { useData } from "../../../api/queries";
 import { toApiError, useHost } from "../../../host";
@@ -15,6 +15,7 @@ import { ErrorState } from "../../../kit/States";
 import { isTable } from "../../../kit/table";
 import { toast } from "../../../kit/toast";
 import { Bones } from "../parts";
+import { useSave } from "../useSave";
 import { kindOfFile, parseCsv } from "./files";
 
 const ICONS = {
@@ -31,6 +32,7 @@ const ICONS = {
 export function Files({ detail }: { detail: RunDetail }) {
   const { t, format } = useI18n();
   const host = useHost();
+  const save = useSave();
   const [open, setOpen] = useState<string | null>(null);
   const { files } = detail;
   if (files.length === 0) return null;
@@ -67,6 +69,12 @@ export function Files({ detail }: { detail: RunDetail }) {
                   label={t(isOpen ? "run.filePreviewClose" : "run.filePreview")}
                   size="small"
                   onClick={() => setOpen(isOpen ? null : file.name)}
+                />
+                <IconButton
+                  icon={Download}
+                  label={t("run.saveFile")}
+                  size="small"
+                  onClick={() => save({ run: detail.run.runId, part: "file", name: file.name }, file.name)}
                 />
                 <IconButton
                   icon={FolderOpen}

@@ -13,11 +13,12 @@ import { joinPath } from "../../../kit/tree";
 import { hasEnded } from "../facts";
 import { Bones } from "../parts";
 import type { TabProps } from "../types";
+import { useSave } from "../useSave";
 import { ErrorPanel } from "./ErrorPanel";
 import { Files } from "./Files";
 import { InterruptedPanel } from "./InterruptedPanel";
-import { pointerOf, readBeginning, valueAt } from "./path";
-import { ValueView } from "./ValueView";
+import { pathSteps, pointerOf, readBeginning, valueAt } from "./path";
+import { looksLikeMarkdown, ValueView } from "./ValueView";
 import "./output.css";
 
 const isBranch = (value: unknown): value is object => typeof value === "object" && value !== null && Object.keys(value).length > 0;
@@ -97,6 +98,15 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
   const pointer = pointerOf(path);
   const isPart = isCut && path !== "output" && pointer !== undefined;
   const part = useData("run_output", { run: run.runId, path: pointer ?? "" }, { enabled: isPart, keepPrevious: true });
+  const save = useSave();
+  const saveValue = (place: string, shown: unknown) => {
+    const name = pointerOf(place) ?? "";
+    const last = pathSteps(place)?.at(-1);
+    save(
+      { run: run.runId, part: "output", ...(name ? { name } : {}) },
+      `${run.runId}${last === undefined ? "" : ` ${last}`}.${typeof shown !== "string" ? "json" : looksLikeMarkdown(shown) ? "md" : "txt"}`,
+    );
+  };
   if (output.error)
     return (
       <div className="run-padded">
@@ -121,7 +131,7 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
     return (
       <div className={boxed ? "ou-boxed" : "run-scroll"}>
         <div className="ou-single">
-          {isNothing ? <Empty title={t("run.outputNull")} /> : <ValueView path="output" value={whole} />}
+          {isNothing ? <Empty title={t("run.outputNull")} /> : <ValueView path="output" value={whole} onSave={() => saveValue("output", whole)} />}
           <div className="ou-below">
             {isCut && (
               <div className="k-note ou-note">
@@ -158,7 +168,7 @@ function Value({ detail, boxed }: Pick<TabProps, "detail"> & { boxed?: boolean }
         ) : isPart && part.data === undefined ? (
           <Bones lines={8} />
         ) : (
-          <ValueView path={shownPath} value={value} />
+          <ValueView path={shownPath} value={value} onSave={() => saveValue(shownPath, value)} />
         )}
         <div className="ou-below">
           {output.data.truncated && (

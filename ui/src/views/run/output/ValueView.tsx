@@ -1,7 +1,8 @@
 // One value of an output, in the form that suits it: table, tree, text, Markdown, JSON.
 import { useMemo } from "react";
-import { Braces, ListTree, Pilcrow, Table, Type } from "lucide-react";
+import { Braces, Download, ListTree, Pilcrow, Table, Type } from "lucide-react";
 import { useI18n } from "../../../i18n";
+import { IconButton } from "../../../kit/Button";
 import { CopyIconButton } from "../../../kit/Copy";
 import { DataTable } from "../../../kit/DataTable";
 import { Icon } from "../../../kit/Icon";
@@ -40,7 +41,7 @@ function listCell(column: { key: string }, row: Record<string, unknown>) {
 /** Longest JSON text that is written out at once. */
 const MOST_JSON = 500_000;
 
-export function ValueView({ path, value }: { path: string; value: unknown }) {
+export function ValueView({ path, value, onSave }: { path: string; value: unknown; onSave?: () => void }) {
   const { t } = useI18n();
   const forms = useMemo(() => formsOf(value), [value]);
   const [wanted, setWanted] = useRemembered<Form | null>("run.output.form", null);
@@ -67,6 +68,7 @@ export function ValueView({ path, value }: { path: string; value: unknown }) {
         <span className="k-sub k-num k-trunc">{about}</span>
         <span className="k-grow" />
         <CopyIconButton text={() => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "null"))} label={t("run.copyValue")} />
+        {onSave && <IconButton icon={Download} label={t("run.saveValue")} size="small" iconSize={14} onClick={onSave} />}
         {forms.length > 1 && (
           <Segmented
             label={t("run.showAs")}

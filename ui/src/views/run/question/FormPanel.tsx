@@ -5,6 +5,7 @@ import { useI18n } from "../../../i18n";
 import { Button } from "../../../kit/Button";
 import { ParamFields, type ParamForm, useParamForm } from "../../../kit/form";
 import { Kbd } from "../../../kit/Kbd";
+import { Confirm } from "../../../kit/Popover";
 import { Reveal } from "../../../kit/Reveal";
 
 interface FormPanelProps {
@@ -14,9 +15,10 @@ interface FormPanelProps {
   sending: boolean;
   faults: readonly string[];
   onSend: (content: Record<string, unknown>, form: ParamForm) => void;
+  onDecline: (form: ParamForm) => void;
 }
 
-export function FormPanel({ run, question, locked, sending, faults, onSend }: FormPanelProps) {
+export function FormPanel({ run, question, locked, sending, faults, onSend, onDecline }: FormPanelProps) {
   const { t } = useI18n();
   const form = useParamForm({ fields: question.form.fields, draftKey: `${run}:${question.number}` });
   const send = () => {
@@ -53,6 +55,21 @@ export function FormPanel({ run, question, locked, sending, faults, onSend }: Fo
           <span className="k-sub k-grow">
             {form.wrong > 0 ? t("run.fieldsWrong", { count: form.wrong }) : t(hasSecret ? "run.draftKeptNoSecrets" : "run.draftKept")}
           </span>
+          {question.canDecline && (
+            <Confirm
+              side="top"
+              trigger={
+                <Button look="quiet" size="large" disabled={sending}>
+                  {t("run.declineForm")}
+                </Button>
+              }
+              title={t("run.declineTitle")}
+              text={t("run.declineText")}
+              confirm={t("run.declineForm")}
+              keep={t("run.keepQuestion")}
+              onConfirm={() => onDecline(form)}
+            />
+          )}
           <Kbd keys="Ctrl Enter" />
           <Button look="primary" size="large" disabled={sending} onClick={send}>
             {sending ? t("run.sending") : t("run.answerAndContinue")}

@@ -135,6 +135,7 @@ function Ask({ run, question, onSent }: { run: string; question: Question; onSen
           sending={sending !== null}
           faults={faults}
           onSend={(content, form) => send("form", { action: "accept", content }, () => form.sent(), form.refuse)}
+          onDecline={(form) => send("form", { action: "decline" }, () => form.sent())}
         />
       )}
     </>

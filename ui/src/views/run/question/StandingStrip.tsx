@@ -4,10 +4,9 @@ import type { RunDetail } from "../../../api/contract";
 import { useNow } from "../../../app/clock";
 import { useI18n } from "../../../i18n";
 import { Icon } from "../../../kit/Icon";
-import type { Standing } from "../types";
 import { openQuestions } from "../types";
 
-export function StandingStrip({ detail }: { detail: RunDetail & Standing }) {
+export function StandingStrip({ detail }: { detail: RunDetail }) {
   const { t, rich, format } = useI18n();
   const now = useNow(1000);
   const question = openQuestions(detail)[0];

@@ -3,6 +3,7 @@ import type { Commands } from "../../../api/contract";
 // For tests and for looking; nothing that ships imports this file.
 // oxlint-disable-next-line no-restricted-imports
 import { createMockHost, type MockHost, type MockOptions } from "../../../host/mock";
+import { hits } from "../logs/lines";
 import { type Scene, scenes } from "./scenes";
 
 export type SceneHost = MockHost & { scenes: Record<string, Scene>; /** Tells the page that a scene changed. */ changed: (run: string) => void };
@@ -48,13 +49,15 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
         return { lines, next: at, end: scene.lines.count, ...(scene.leftOut ? { leftOut: scene.leftOut } : {}) };
       }
       case "run_log_search": {
-        const { text, stream, limit = 1_000 } = request as Commands["run_log_search"][0];
+        const { text, stream, limit = 1_000, case: exact = false, regex = false } = request as Commands["run_log_search"][0];
+        if (regex && text === "(") return Promise.reject({ code: "invalid_input", message: "unclosed group" });
+        const one = (line: string) => hits(line, { text, case: exact, regex }).length > 0;
         const positions: number[] = [];
         let total = 0;
         const most = Math.min(scene.lines.count, 200_000);
         for (let at = 0; at < most; at += 1) {
           const line = scene.lines.at(at);
-          if ((stream && line.stream !== stream) || (text && !line.text.toLowerCase().includes(text.toLowerCase()))) continue;
+          if ((stream && line.stream !== stream) || (text && !one(line.text))) continue;
           total += 1;
           if (positions.length < limit) positions.push(at);
         }
@@ -79,8 +82,6 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
       case "delete_run":
         window.setTimeout(() => base.emit({ runs: [scene.detail.run.runId] }), 20);
         return {};
-      case "export_run":
-        return { path: `/home/ada/Downloads/${scene.detail.run.runId}.json` };
       case "copy_as":
         return { text: "workflow-code run weekly-page" };
       default:
@@ -92,8 +93,7 @@ export function createSceneHost(options: MockOptions = {}, now = Date.now()): Sc
     const own = answer(name, request);
     if (own === undefined) return original(name, request);
     base.calls.push({ name, request });
-    await Promise.resolve();
-    return structuredClone(own) as never;
+    return structuredClone(await own) as never;
   };
   return Object.assign(base, { call, scenes: all, changed: (run: string) => base.emit({ runs: [run] }) });
 }

@@ -1,9 +1,8 @@
 // Runs as the design's pictures show them, and some that are too large or mean harm: for component tests and for looking.
 import type { LogLine, LogPage, Question, RunDetail, RunNode, RunRow, Stage } from "../../../api/contract";
-import type { Standing } from "../types";
 
 export interface Scene {
-  detail: RunDetail & Standing;
+  detail: RunDetail;
   nodes: RunNode[];
   output?: unknown;
   /** Of a very large output, the beginning of its JSON; parts come by their JSON pointer. */
@@ -54,7 +53,7 @@ export function scenes(now: number): Record<string, Scene> {
       ...extra,
     };
   };
-  const detail = (run: RunRow, extra: Partial<RunDetail & Standing> = {}): RunDetail & Standing => ({
+  const detail = (run: RunRow, extra: Partial<RunDetail> = {}): RunDetail => ({
     run,
     projectPath: "/home/ada/projects/weekly",
     clientVersion: "2.1",
@@ -410,6 +409,7 @@ export function scenes(now: number): Record<string, Scene> {
   // 07: a form, 07b: an approval.
   const questionForm: Question = {
     number: 1,
+    canDecline: true,
     kind: "form",
     askedAt: now - M,
     expiresAt: now + 30 * 24 * 60 * M,
