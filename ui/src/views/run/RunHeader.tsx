@@ -41,7 +41,7 @@ import { StatusPill } from "../../kit/StatusPill";
 import { toast } from "../../kit/toast";
 import { revealText } from "../../kit/text";
 import { Tooltip } from "../../kit/Tooltip";
-import { actionsOf, hasEnded, tookMs } from "./facts";
+import { actionsOf, endedAt, hasEnded, tookMs } from "./facts";
 import { type ListPane, useSiblings } from "./RunListPane";
 import type { TabName } from "./types";
 import { useSave } from "./useSave";
@@ -299,7 +299,7 @@ function RunFacts({ detail }: { detail: RunDetail }) {
   const { run } = detail;
   const live = !hasEnded(run.status);
   const tick = useNow(live ? 1000 : 60_000);
-  const now = live ? tick : (run.finishedAt ?? tick);
+  const now = live ? tick : (endedAt(run) ?? tick);
   const took = tookMs(run, now);
   const waited = run.stages
     .filter((stage) => stage.status === "waiting_for_input")

@@ -10,6 +10,12 @@ import { openQuestions } from "./types";
 
 export const hasEnded = (status: RunStatus): boolean => status !== "queued" && status !== "running" && status !== "waiting_for_input";
 
+/** When a run ended, or was found without its process; its time stands still then. */
+export function endedAt(run: RunRow): number | undefined {
+  if (run.finishedAt !== undefined || run.status !== "interrupted") return run.finishedAt;
+  return run.stages.findLast((stage) => stage.status === "interrupted")?.at;
+}
+
 /** A run that its client left can be continued; one that a person or the client cancelled can't. */
 export type Actions = "live" | "waiting" | "ended" | "resumable";
 export function actionsOf(detail: RunDetail): Actions {
@@ -47,7 +53,7 @@ export interface StripPiece extends Span {
 
 /** The life of a run in pieces: phases where there are any, cut by the times a person was waited for. */
 export function stripPieces(run: RunRow, nodes: readonly RunNode[], now: number): { pieces: StripPiece[]; toGo: string[] } {
-  const end = run.finishedAt ?? now;
+  const end = endedAt(run) ?? now;
   const waited = union(waits(run, now));
   const pieces: StripPiece[] = [];
   for (const stage of run.stages) if (stage.status === "queued") pieces.push({ kind: "queue", from: stage.at, to: stage.until ?? end });

@@ -52,12 +52,13 @@ export function SearchBox({ filters, onChange, result, inputRef, onLeave }: Sear
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter") {
+      // What waits to be sent would come after the address has changed.
+      window.clearTimeout(timer.current);
       const link = parseRunLink(typed);
       if (link) {
         navigate(link.line === undefined ? runAddress(link.run) : address(["run", link.run, "logs"], { line: link.line }));
         return;
       }
-      window.clearTimeout(timer.current);
       const next = takeTokens(typed, filters, projects, true);
       setTyped(next.text);
       send(next);
