@@ -1,9 +1,7 @@
 //! A registered board: served by its id, its changes in the history.
 
 use serde_json::{Value, json};
-use workflow_code_tests::{
-    BoardSoakOptions, Client, ClientOptions, DevServer, Environment, Opening, board_soak, executable,
-};
+use workflow_code_tests::{BoardSoakOptions, Client, ClientOptions, DevServer, Environment, Opening, board_soak};
 
 use crate::fixtures::{LEGACY, MODERN, environment};
 
