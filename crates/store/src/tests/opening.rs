@@ -42,6 +42,7 @@ fn released_migrations_are_never_edited() {
             "a9e4a305013f2e5e45186e5a33c0355bc329a3a64c49cbaf8f520d036cfa416c",
             "eaa7841610ead8dfe9368daecb8af0d93a7bf5489a1bd9192c96820bb302dd02",
             "6c4b876e27c8fc2b6e4e672fbf865e5d8ce15069c6fc7494e5a018c6f8c29d13",
+            "f3641cd18bf8e4b7dcf40d92af801ffafebbe6d37bb5dbb48d208f115c74b5e2",
             "ec583754b0b2601e2dd2d47de792f0a27f6e1982bed6776f04d81dba1c02ed89",
         ]
     );
