@@ -148,7 +148,7 @@ impl Case {
             let outcome = case.step(&fill(call, &case.known));
             if !expected.is_null() {
                 let place = format!("call {number} ({})", call["tool"].as_str().unwrap_or("file"));
-                let seen = normal(&outcome, &case.root.display().to_string(), &calls.to_vec().into());
+                let seen = normal(&outcome, &case.root.display().to_string(), &calls.clone().into());
                 compare(expected, &seen, &place, &mut differences);
             }
         }

@@ -69,7 +69,7 @@ fn hostile_files_cost_only_themselves() {
     // A chain in which everything is reached in 2^40 ways.
     for n in 0..40 {
         let text =
-            format!("requirements: {{r{n}: x}}\nmatchers: ['**']\nparent_deep_schemas: [c{}, d{}]\n", n + 1, n + 1);
+            format!("requirements: {{r{n}: x}}\nmatchers: ['**.md']\nparent_deep_schemas: [c{}, d{}]\n", n + 1, n + 1);
         for kind in ["c", "d"] {
             home.write(format!("p/.deepwork/schemas/{kind}{n}/deepschema.yml"), &text).expect("written");
         }

@@ -14,6 +14,9 @@ use crate::environment::{Environment, executable};
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Names and values.
+type Headers = Vec<(String, String)>;
+
 /// A server that was started in a test's home.
 #[derive(Debug)]
 pub struct HttpServer {
@@ -146,7 +149,7 @@ impl HttpServer {
         path: &str,
         headers: &[(String, String)],
         body: &str,
-    ) -> io::Result<(u16, Vec<(String, String)>, BodyReader)> {
+    ) -> io::Result<(u16, Headers, BodyReader)> {
         let mut socket = TcpStream::connect(("127.0.0.1", self.port))?;
         socket.set_read_timeout(Some(PATIENCE))?;
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
@@ -253,7 +256,7 @@ struct BodyReader {
 }
 
 impl BodyReader {
-    fn open(mut socket: BufReader<TcpStream>) -> io::Result<(u16, Vec<(String, String)>, Self)> {
+    fn open(mut socket: BufReader<TcpStream>) -> io::Result<(u16, Headers, Self)> {
         let bad = |text: &str| io::Error::other(format!("no response: {text}"));
         let mut line = String::new();
         socket.read_line(&mut line)?;

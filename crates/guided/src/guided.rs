@@ -231,10 +231,11 @@ impl<'a> Project<'a> {
     /// Writes the list of jobs for other programs and for the next start. Apart from [`Project::start_up`], since no client waits for it.
     pub fn tell_jobs(&self) {
         let listing = self.listing();
-        self.tolerate(status::write_manifest(&self.places, self.catalog(), &listing));
+        // First what makes the next start quick, since a client may end this one at once.
         let now = self.guided.settings.clock.now();
         let folder = files::make_own_folder(&self.places.temporary(), self.root());
         self.tolerate(folder.and_then(|()| self.catalog().keep(&self.places.outlines(), now)));
+        self.tolerate(status::write_manifest(&self.places, self.catalog(), &listing));
     }
 
     /// What other programs read may fail to be written without failing a call.
