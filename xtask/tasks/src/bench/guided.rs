@@ -185,7 +185,7 @@ fn job(number: usize) -> String {
     }
     text.push_str("workflows:\n");
     let mut flow = 0;
-    while text.lines().count() < LINES - 40 {
+    while text.lines().count() < LINES - 75 {
         flow += 1;
         let _ = write!(
             text,
