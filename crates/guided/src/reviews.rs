@@ -249,11 +249,18 @@ pub(crate) fn check_review_id(id: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Faults that an answer tells; a reader mends the first ones and asks again.
+const MOST_WARNINGS: usize = 50;
+
 fn with_warning(text: String, errors: &[String]) -> String {
     if errors.is_empty() {
         return text;
     }
-    let lines: Vec<String> = errors.iter().map(|error| format!("- {}", error.replace('\n', "\n  "))).collect();
+    let mut lines: Vec<String> =
+        errors.iter().take(MOST_WARNINGS).map(|error| format!("- {}", error.replace('\n', "\n  "))).collect();
+    if errors.len() > MOST_WARNINGS {
+        lines.push(format!("- and {} more", errors.len() - MOST_WARNINGS));
+    }
     format!("Warning: some review rules could not be used.\n{}\n\n{text}", lines.join("\n"))
 }
 

@@ -288,6 +288,10 @@ impl Schemas {
             };
             match outcome {
                 Ok((schema, resolved)) => rules.extend(rule(root, located, schema, &resolved, &mut errors)),
+                Err(SchemaError::Parent { schema, .. }) if schema != located.name => {
+                    // Its own fault is told where it is its turn.
+                    errors.push(format!("the schema `{}` is left out, as its ancestor `{schema}` is", located.name));
+                }
                 Err(error) => errors.push(error.to_string()),
             }
         }

@@ -1296,7 +1296,7 @@ value: JsonValue,
 /**
  * What a person sees instead of the value.
  */
-title?: string,
+title?: string, 
 /**
  * What a person should know who chooses it.
  */
