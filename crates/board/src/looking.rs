@@ -91,11 +91,10 @@ impl Looking {
     pub(crate) fn mark(&self) -> u64 {
         use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
         let hasher = BuildHasherDefault::<DefaultHasher>::default();
-        let of = |(path, known): (&Box<str>, &Known)| {
-            let stamp = known.stamp;
+        let of = |path: &str, stamp: Stamp| {
             hasher.hash_one((path, stamp.modified_ns, stamp.changed_ns, stamp.size, stamp.inode))
         };
-        self.files.iter().map(of).fold(0, u64::wrapping_add)
+        self.files.iter().map(|(path, known)| of(path, known.stamp)).fold(0, u64::wrapping_add)
     }
 
     /// Makes the next index look at every file, however fresh this one is.

@@ -505,7 +505,7 @@ mod tests {
         assert!(ids(&index, "/(a+)+$/").is_empty() || started.elapsed().as_secs() < 2);
         assert!(ids(&index, "/!/").is_empty(), "past the 20000th character");
         for wrong in ["/(unclosed/", &format!("/{}/", "a".repeat(257)), "/(?=a)/", "/a{1000}{1000}{1000}/"] {
-            assert_eq!(found(&index, wrong).err().expect("refused").code, "SEARCH_REGEX_INVALID");
+            assert_eq!(found(&index, wrong).expect_err("refused").code, "SEARCH_REGEX_INVALID");
         }
         assert!(found(&index, &format!("/{}/", "a".repeat(256))).is_ok());
     }

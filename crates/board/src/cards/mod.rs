@@ -169,7 +169,7 @@ impl Board {
         let path = folder.map(|folder| paths::join(folder, paths::name(&held.place.path)));
         let record = self.put(&held, path.as_deref())?;
         let shown = ["status", "title", "claimed_by", "claimed_at", "scope"];
-        if shown.iter().any(|key| held.record.fields.get(*key) != record.fields.get(*key)) {
+        if shown.iter().any(|key| held.record.fields.get(key) != record.fields.get(key)) {
             activity::update(self.workspace(), &record);
         }
         Ok(record)
