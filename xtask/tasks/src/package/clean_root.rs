@@ -51,7 +51,8 @@ fn window(root: &Path) -> Outcome {
         "--pid",
         "--kill-child",
         &format!("--mount-proc={}", root.join("proc").display()),
-        "chroot",
+        // Where Debian has it, which is not on every path.
+        "/usr/sbin/chroot",
         &root.to_string_lossy(),
         "env",
         "-i",
