@@ -132,11 +132,7 @@ impl Desk {
     /// What the run's provider can do, and the desk for it.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
-        let mut capabilities = self.provider.capabilities();
-        if !capabilities.options.iter().any(|option| option == RETRIES) {
-            capabilities.options.push(RETRIES.into());
-        }
-        capabilities
+        self.provider.capabilities().honouring(RETRIES)
     }
 
     /// Tells whether the run's provider can use a model by this name.
@@ -199,7 +195,7 @@ impl Desk {
             Ok(schema) => schema,
             Err(error) => return AgentEnd::StartRefused(error.to_string()),
         };
-        let capabilities = self.capabilities();
+        let capabilities = self.provider.capabilities();
         if schema.is_some() && !capabilities.schema {
             return AgentEnd::StartRefused(format!(
                 "the provider `{}` gives no structured results",

@@ -18,8 +18,8 @@ mod structured;
 
 pub use desk::{AgentEnd, Desk, Member, MemberEvent, MemberOutcome};
 pub use provider::{
-    Capabilities, Child, ChildResult, Fault, OPTIONS, Provider, RETRIES, Request, RequestError, StartRefused, Starting,
-    StopReason, Usage,
+    Capabilities, Child, ChildResult, Fault, Models, OPTIONS, Provider, RETRIES, Request, RequestError, StartRefused,
+    Starting, StopReason, Usage,
 };
 pub use schema::{Schema, SchemaError};
 pub use start::{StartError, check_cap, check_provider};

@@ -1,8 +1,10 @@
 //! Who starts children, and what a child is asked for and gives.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -13,10 +15,25 @@ pub const OPTIONS: [&str; 8] =
 /// The option of those that the desk honours itself, whatever the provider.
 pub const RETRIES: &str = "retries";
 
-/// Tells whether a model's name is another name for one, such as `opus`, and no name of the model itself, which has a
-/// version or a vendor in it.
-pub(crate) fn is_alias(model: &str) -> bool {
-    !model.is_empty() && model.bytes().all(|byte| byte.is_ascii_alphabetic())
+/// Names of models as scripts have them, and as the provider does. Others are passed on as they are; of these, names of
+/// letters only (`opus`) are unknown when there is such a table: a model's own name has a version or a vendor in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Models(Option<BTreeMap<String, String>>);
+
+impl Models {
+    /// The provider's name of a model.
+    #[must_use]
+    pub fn named<'a>(&'a self, model: &'a str) -> &'a str {
+        self.0.as_ref().and_then(|models| models.get(model)).map_or(model, String::as_str)
+    }
+
+    /// Tells whether the provider can use a model by this name, as far as the table says.
+    #[must_use]
+    pub fn knows(&self, model: &str) -> bool {
+        let is_alias = !model.is_empty() && model.bytes().all(|byte| byte.is_ascii_alphabetic());
+        !is_alias || self.0.as_ref().is_none_or(|models| models.contains_key(model))
+    }
 }
 
 /// What one child is to do.
@@ -85,6 +102,17 @@ pub struct Capabilities {
     pub schema: bool,
     /// Of [`OPTIONS`], those it honours.
     pub options: Vec<String>,
+}
+
+impl Capabilities {
+    /// The same, with an option that somebody in front of the provider honours.
+    #[must_use]
+    pub fn honouring(mut self, option: &str) -> Self {
+        if !self.options.iter().any(|known| known == option) {
+            self.options.push(option.to_owned());
+        }
+        self
+    }
 }
 
 /// Why a child stopped.

@@ -60,9 +60,15 @@ pub(crate) struct Asked {
 pub(crate) enum CrewNews {
     /// A program is to be started.
     Program(ToWorker),
-    /// A child came to be, or ended.
+    /// There is something to show of a child.
+    Shown(Shown),
+}
+
+/// What is shown of a child, and what it was asked with.
+pub(crate) enum Shown {
+    /// It came to be, or ended.
     Member(MemberEvent, Asked),
-    /// A child changed files in a worktree of its own.
+    /// It changed files in a worktree of its own.
     Worktree(Kept, Asked),
 }
 
@@ -74,7 +80,7 @@ pub(crate) struct Crew {
     asked: HashMap<u64, Asked>,
     members: mpsc::UnboundedReceiver<MemberEvent>,
     worktrees: mpsc::UnboundedReceiver<Kept>,
-    path: Option<std::ffi::OsString>,
+    environment: Arc<BTreeMap<String, String>>,
     wanted: mpsc::UnboundedReceiver<Wanted>,
     waiting: HashMap<u64, oneshot::Sender<Result<Executed, String>>>,
     /// What the run's agents came to, once it is over.
@@ -89,11 +95,10 @@ impl Crew {
         let (sender, wanted) = mpsc::unbounded_channel();
         let (told, members) = mpsc::unbounded_channel();
         let (kept, worktrees) = mpsc::unbounded_channel();
-        let environment = environment(project, &host.env_file);
+        let environment = Arc::new(environment(project, &host.env_file));
         let trees = project.folders.data.join("worktrees");
-        let path = environment.get("PATH").map(Into::into);
         let launch = Arc::new(BelowWorker {
-            environment: environment.clone(),
+            environment: Arc::clone(&environment),
             process: project.environment.clone(),
             sender,
             next: AtomicU64::new(FIRST_NUMBER),
@@ -102,7 +107,7 @@ impl Crew {
         let desk = provider(project, host, launch).map(|provider| {
             tracing::debug!(provider = provider.name(), "the run's agents");
             provider.name().clone_into(&mut name);
-            let provider = Arc::new(Isolating::new(provider, trees, &environment, kept));
+            let provider = Arc::new(Isolating::new(provider, trees, Arc::clone(&environment), kept));
             Desk::new(provider, 0, GRACE, move |event| {
                 // Nobody listens any more once the run is over.
                 let _ = told.send(event);
@@ -115,7 +120,7 @@ impl Crew {
             asked: HashMap::new(),
             members,
             worktrees,
-            path,
+            environment,
             wanted,
             waiting: HashMap::new(),
             tally: Tally::default(),
@@ -125,12 +130,8 @@ impl Crew {
 
     /// The options of `agent()` that are honoured, when there is a provider.
     pub(crate) fn options(&self) -> Option<Vec<String>> {
-        let mut options = self.desk.as_ref().ok()?.capabilities().options;
-        if !options.iter().any(|option| option == AGENT_TYPE) {
-            // Settled here where the provider cannot.
-            options.push(AGENT_TYPE.into());
-        }
-        Some(options)
+        // Settled here where the provider cannot.
+        Some(self.desk.as_ref().ok()?.capabilities().honouring(AGENT_TYPE).options)
     }
 
     /// Takes a script's call in; its place in the line is taken at once. Returns what is to be noted.
@@ -163,7 +164,7 @@ impl Crew {
         };
         let mut notes: Vec<Note> = agent_types::settle(&mut request, desk).into_iter().collect();
         notes.extend(settle_model(&mut request, desk));
-        notes.extend(settle_isolation(&mut request, self.path.as_deref()));
+        notes.extend(settle_isolation(&mut request, &self.environment));
         let strict = self.strict;
         let model = request.option("model").map(str::to_owned);
         self.asked.insert(call.seq, Asked { node: call.own_node, provider: self.provider.clone(), model });
@@ -181,15 +182,8 @@ impl Crew {
         tokio::select! {
             biased;
             // Before its agent's answer, after which nobody knows whose it was.
-            Some(kept) = self.worktrees.recv() => {
-                let asked = self.asked.get(&kept.seq).cloned().unwrap_or_default();
-                Some(CrewNews::Worktree(kept, asked))
-            }
-            Some(event) = self.members.recv() => {
-                let (MemberEvent::Started(member) | MemberEvent::Ended(member, _)) = &event;
-                let asked = self.asked.get(&member.seq).cloned().unwrap_or_default();
-                Some(CrewNews::Member(event, asked))
-            }
+            Some(kept) = self.worktrees.recv() => Some(CrewNews::Shown(self.worktree(kept))),
+            Some(event) = self.members.recv() => Some(CrewNews::Shown(self.member(event))),
             Some((job, ended)) = self.wanted.recv() => {
                 self.waiting.insert(job.seq, ended);
                 Some(CrewNews::Program(ToWorker::Exec(job)))
@@ -203,19 +197,27 @@ impl Crew {
         self.asked.remove(&seq);
     }
 
-    /// Gives what has happened and was not waited for.
-    pub(crate) fn next_member(&mut self) -> Option<(MemberEvent, Asked)> {
-        let event = self.members.try_recv().ok()?;
-        let (MemberEvent::Started(member) | MemberEvent::Ended(member, _)) = &event;
-        let asked = self.asked.get(&member.seq).cloned().unwrap_or_default();
-        Some((event, asked))
+    /// Gives what there is to show and was not waited for.
+    pub(crate) fn next_shown(&mut self) -> Option<Shown> {
+        if let Ok(kept) = self.worktrees.try_recv() {
+            return Some(self.worktree(kept));
+        }
+        self.members.try_recv().ok().map(|event| self.member(event))
     }
 
-    /// Gives a worktree that is kept and was not waited for.
-    pub(crate) fn next_worktree(&mut self) -> Option<(Kept, Asked)> {
-        let kept = self.worktrees.try_recv().ok()?;
-        let asked = self.asked.get(&kept.seq).cloned().unwrap_or_default();
-        Some((kept, asked))
+    fn worktree(&self, kept: Kept) -> Shown {
+        let asked = self.asked_with(kept.seq);
+        Shown::Worktree(kept, asked)
+    }
+
+    fn member(&self, event: MemberEvent) -> Shown {
+        let (MemberEvent::Started(member) | MemberEvent::Ended(member, _)) = &event;
+        let asked = self.asked_with(member.seq);
+        Shown::Member(event, asked)
+    }
+
+    fn asked_with(&self, seq: u64) -> Asked {
+        self.asked.get(&seq).cloned().unwrap_or_default()
     }
 
     /// Takes in how a program ended, if it was an agent's.
@@ -259,7 +261,7 @@ fn settle_model(request: &mut Request, desk: &Desk) -> Option<Note> {
 }
 
 /// Leaves out a kind of isolation that there is not, and says when there is no repository for it.
-fn settle_isolation(request: &mut Request, path: Option<&std::ffi::OsStr>) -> Option<Note> {
+fn settle_isolation(request: &mut Request, environment: &BTreeMap<String, String>) -> Option<Note> {
     let wanted = request.options.get(worktree::OPTION)?.clone();
     if !worktree::is_wanted(request) {
         request.options.shift_remove(worktree::OPTION);
@@ -269,7 +271,7 @@ fn settle_isolation(request: &mut Request, path: Option<&std::ffi::OsStr>) -> Op
             subject: Some(worktree::OPTION.into()),
         });
     }
-    (!worktree::is_available(&request.folder, path)).then(|| Note {
+    (!worktree::is_available(&request.folder, environment)).then(|| Note {
         code: "worktree-unavailable".into(),
         text: "the project is in no git repository, so agents with `isolation` work in its folder, one at a time"
             .into(),
@@ -318,7 +320,7 @@ fn provider(project: &Project, host: &Arc<HostContext>, launch: Arc<BelowWorker>
 
 /// Has programs started by the run's worker.
 struct BelowWorker {
-    environment: BTreeMap<String, String>,
+    environment: Arc<BTreeMap<String, String>>,
     process: crate::context::ProcessEnvironment,
     sender: mpsc::UnboundedSender<Wanted>,
     next: AtomicU64,
@@ -342,7 +344,7 @@ impl BelowWorker {
     }
 
     fn job(&self, line: CommandLine) -> Option<ExecJob> {
-        let mut environment = self.environment.clone();
+        let mut environment = BTreeMap::clone(&self.environment);
         for (name, value) in &self.process {
             let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
             let wanted = line.variables.iter().any(|pattern| match pattern.strip_suffix('*') {

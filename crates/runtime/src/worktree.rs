@@ -8,7 +8,7 @@
 //! Not here: which option asks for it ([`agents::OPTIONS`]), and merging what was made, which is the person's.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,16 +55,16 @@ impl std::fmt::Debug for Isolating {
 }
 
 impl Isolating {
-    /// `folder`: where worktrees are made. `environment`: git's.
+    /// `folder`: where worktrees are made. `environment`: that of the project's commands.
     pub(crate) fn new(
         inner: Arc<dyn Provider>,
         folder: PathBuf,
-        environment: &BTreeMap<String, String>,
+        environment: Arc<BTreeMap<String, String>>,
         told: mpsc::UnboundedSender<Kept>,
     ) -> Self {
         Self {
             inner,
-            trees: Arc::new(Trees { folder, environment: for_git(environment), making: Mutex::new(()) }),
+            trees: Arc::new(Trees { folder, environment, making: Mutex::new(()) }),
             turns: Arc::new(Semaphore::new(1)),
             told,
         }
@@ -77,9 +77,9 @@ pub(crate) fn is_wanted(request: &Request) -> bool {
 }
 
 /// Tells whether a folder is in a repository that worktrees can be made of.
-pub(crate) fn is_available(folder: &Path, path: Option<&OsStr>) -> bool {
-    let git = |path: &OsStr| std::env::split_paths(path).any(|folder| folder.join("git").is_file());
-    path.is_some_and(git) && folder.ancestors().any(|folder| folder.join(".git").exists())
+pub(crate) fn is_available(folder: &Path, environment: &BTreeMap<String, String>) -> bool {
+    let has_git = |path: &String| std::env::split_paths(path).any(|folder| folder.join("git").is_file());
+    environment.get("PATH").is_some_and(has_git) && folder.ancestors().any(|folder| folder.join(".git").exists())
 }
 
 impl Provider for Isolating {
@@ -88,11 +88,7 @@ impl Provider for Isolating {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let mut capabilities = self.inner.capabilities();
-        if !capabilities.options.iter().any(|option| option == OPTION) {
-            capabilities.options.push(OPTION.into());
-        }
-        capabilities
+        self.inner.capabilities().honouring(OPTION)
     }
 
     fn knows_agent_type(&self, name: &str, folder: &Path) -> bool {
@@ -111,8 +107,7 @@ impl Provider for Isolating {
         let (inner, trees, turns, told) =
             (Arc::clone(&self.inner), Arc::clone(&self.trees), Arc::clone(&self.turns), self.told.clone());
         Box::pin(async move {
-            let path = trees.environment.get(OsStr::new("PATH")).map(OsString::as_os_str);
-            if !is_available(&request.folder, path) {
+            if !is_available(&request.folder, &trees.environment) {
                 // Closed never, so it is only waited for.
                 let turn = turns.acquire_owned().await.ok();
                 let Child { id, result } = inner.start(request, stop).await?;
@@ -178,7 +173,7 @@ fn for_git(environment: &BTreeMap<String, String>) -> Environment {
 /// Makes worktrees.
 struct Trees {
     folder: PathBuf,
-    environment: Environment,
+    environment: Arc<BTreeMap<String, String>>,
     /// Git does not make two of one repository at once.
     making: Mutex<()>,
 }
@@ -187,7 +182,8 @@ impl Trees {
     fn make(&self, run: &str, seq: u64, project: &Path) -> Result<Tree, String> {
         use std::os::unix::fs::DirBuilderExt;
         let _one = self.making.lock().unwrap_or_else(PoisonError::into_inner);
-        let git = |arguments: &[&OsStr]| git(&self.environment, project, arguments);
+        let environment = for_git(&self.environment);
+        let git = |arguments: &[&OsStr]| git(&environment, project, arguments);
         let word = |text: &'static str| OsStr::new(text);
         let base = git(&[word("rev-parse"), word("--verify"), word("-q"), word("HEAD^{commit}")])
             .map_err(|_| "there is no commit yet that a git worktree could start from".to_owned())?;
@@ -206,7 +202,7 @@ impl Trees {
                 branch: format!("workflow-code/{name}"),
                 base: base.clone(),
                 project: project.to_owned(),
-                environment: self.environment.clone(),
+                environment: environment.clone(),
             };
             // One of an earlier try of this agent, which ended with its process.
             if tree.path.exists() && !tree.remove_unchanged() {

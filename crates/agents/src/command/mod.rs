@@ -126,7 +126,7 @@ impl Provider for CommandProvider {
     }
 
     fn knows_model(&self, name: &str) -> bool {
-        self.preset.knows_model(name)
+        self.preset.models.knows(name)
     }
 
     fn start(&self, request: Request, stop: CancellationToken) -> Starting {

@@ -7,8 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::reading::{Format, Reading};
-use crate::Request;
-use crate::provider::is_alias;
+use crate::{Models, Request};
 
 /// An agent program: its arguments, where the prompt goes, what its output means.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -21,10 +20,9 @@ pub struct Preset {
     pub title: String,
     /// Argument list: the program, then its arguments.
     pub command: Vec<Argument>,
-    /// Names of models as scripts have them, and as the program does. Others are passed on as they are; of these, names
-    /// of letters only (`opus`) are unknown when there is such a table.
+    /// Names of models.
     #[serde(default)]
-    pub models: Option<BTreeMap<String, String>>,
+    pub models: Models,
     /// Variables of our environment that it gets beside the usual ones, such as its keys.
     #[serde(default)]
     pub environment: Vec<String>,
@@ -143,17 +141,10 @@ impl Preset {
         })
     }
 
-    /// Tells whether it can use a model by this name, as far as its table says.
-    #[must_use]
-    pub fn knows_model(&self, name: &str) -> bool {
-        !is_alias(name) || self.models.as_ref().is_none_or(|models| models.contains_key(name))
-    }
-
     /// The argument list for a request.
     #[must_use]
     pub fn argv(&self, request: &Request, prompt: &str, schema: Option<&Value>) -> Vec<String> {
-        let named = |model| self.models.as_ref().and_then(|models| models.get(model));
-        let model = request.option("model").map(|model| named(model).map_or(model, String::as_str));
+        let model = request.option("model").map(|model| self.models.named(model));
         let schema = schema.map(Value::to_string);
         let value = |name: &str| match name {
             "prompt" => Some(prompt),
@@ -238,9 +229,9 @@ mod tests {
         .expect("a preset");
         let argv = preset.argv(&request(json!({"model": "opus"})), "{model} {x}", None);
         assert_eq!(argv, ["agent", "--ask={model} {x}", "-m", "big-1"]);
-        let known = ["opus", "haiku", "big-1", "vendor/any"].map(|model| preset.knows_model(model));
+        let known = ["opus", "haiku", "big-1", "vendor/any"].map(|model| preset.models.knows(model));
         assert_eq!(known, [true, false, true, true]);
-        assert!(Preset::read("mine", &json!(["cat"])).expect("a preset").knows_model("haiku"), "without a table");
+        assert!(Preset::read("mine", &json!(["cat"])).expect("a preset").models.knows("haiku"), "without a table");
         assert_eq!(preset.argv(&request(json!({})), "p", None), ["agent", "--ask=p"]);
         assert_eq!(preset.input("p"), "");
         assert_eq!(Preset::read("mine", &json!(["cat"])).expect("a preset").input("p"), "p");

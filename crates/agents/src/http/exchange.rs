@@ -33,7 +33,7 @@ pub(super) fn conversation(
         messages.push(message("user", complaint));
     }
     let mut body = Map::new();
-    let model = request.option("model").map(|name| settings.named(name));
+    let model = request.option("model").map(|name| settings.models.named(name));
     if let Some(model) = model.or(settings.model.as_deref()) {
         body.insert("model".into(), model.into());
     }

@@ -100,7 +100,7 @@ impl Provider for HttpProvider {
     }
 
     fn knows_model(&self, name: &str) -> bool {
-        self.settings.knows_model(name)
+        self.settings.models.knows(name)
     }
 
     fn start(&self, request: Request, stop: CancellationToken) -> Starting {

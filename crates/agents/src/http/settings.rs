@@ -1,11 +1,9 @@
 //! What a project or a person says of the endpoint.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::provider::is_alias;
+use crate::Models;
 
 /// How the endpoint takes schemas.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -41,10 +39,9 @@ pub struct HttpSettings {
     /// The model of agents that name none; absent: the server's own choice.
     #[serde(default)]
     pub model: Option<String>,
-    /// Names of models as scripts have them, and as the server does. Others are passed on as they are; of these, names of
-    /// letters only (`opus`) are unknown when there is such a table.
+    /// Names of models.
     #[serde(default)]
-    pub models: Option<BTreeMap<String, String>>,
+    pub models: Models,
     /// How it takes schemas.
     #[serde(default)]
     pub schema: SchemaSupport,
@@ -71,16 +68,6 @@ pub enum SettingsError {
 }
 
 impl HttpSettings {
-    /// The server's name of a model.
-    pub(super) fn named<'a>(&'a self, model: &'a str) -> &'a str {
-        self.models.as_ref().and_then(|models| models.get(model)).map_or(model, String::as_str)
-    }
-
-    /// Tells whether the server can use a model by this name, as far as the table says.
-    pub(super) fn knows_model(&self, name: &str) -> bool {
-        !is_alias(name) || self.models.as_ref().is_none_or(|models| models.contains_key(name))
-    }
-
     /// The name unless the settings say otherwise.
     pub const NAME: &str = "http";
 
@@ -107,7 +94,7 @@ impl Default for HttpSettings {
         Self {
             name: Self::usual_name(),
             model: None,
-            models: None,
+            models: Models::default(),
             schema: SchemaSupport::default(),
             effort: Effort::default(),
             system: None,

@@ -266,7 +266,7 @@ impl Drive {
             LegEnd::Over(end) => {
                 // What cannot be recorded here shows when the end is.
                 let _ = running.run_again().await;
-                running.hear_members();
+                running.show_the_rest();
                 running.nodes.close(end.status, running.now());
                 let nodes = std::mem::take(&mut running.nodes.list);
                 let files = std::mem::take(&mut running.files);
@@ -450,12 +450,8 @@ impl Drive {
                 },
                 Some(told) = running.crew.next() => match told {
                     CrewNews::Program(program) => worker.say(&program),
-                    CrewNews::Worktree(kept, asked) => {
-                        running.worktree(&kept, &asked);
-                        record_at.get_or_insert_with(|| Instant::now() + RECORD);
-                    }
-                    CrewNews::Member(event, asked) => {
-                        running.member(&event, &asked);
+                    CrewNews::Shown(shown) => {
+                        running.show(&shown);
                         record_at.get_or_insert_with(|| Instant::now() + RECORD);
                     }
                 },

@@ -20,14 +20,13 @@ use super::questions::{Asked, Asker, Open, form_of};
 use super::{LOG_BATCH, RunEvent, exec};
 use agents::MemberEvent;
 
-use crate::agents::{Asked as AskedAgent, Crew};
+use crate::agents::{Crew, Shown};
 use crate::context::Project;
 use crate::executor::{Executor, blocking};
 use crate::host_calls::{self, HostContext};
 use crate::kept::Kept;
 use crate::protocol::{BUILD, Delivered, ExecJob, Executed, FromWorker, ToWorker};
 use crate::related::{ChildControl, ChildNews, RelatedCall};
-use crate::worktree::Kept as KeptTree;
 
 /// Milliseconds of a day.
 const DAY: TimestampMs = 24 * 3600 * 1000;
@@ -210,28 +209,24 @@ impl Running {
         true
     }
 
-    /// Shows what happens to an agent.
-    pub(super) fn member(&mut self, event: &MemberEvent, asked: &AskedAgent) {
-        match event {
-            MemberEvent::Started(member) => self.nodes.member_started(member, asked, self.store.now()),
-            MemberEvent::Ended(_, outcome) => self.nodes.member_ended(*outcome, asked),
+    /// Shows what happens to an agent, and where its changes are.
+    pub(super) fn show(&mut self, shown: &Shown) {
+        match shown {
+            Shown::Member(MemberEvent::Started(member), asked) => {
+                self.nodes.member_started(member, asked, self.store.now());
+            }
+            Shown::Member(MemberEvent::Ended(_, outcome), asked) => self.nodes.member_ended(*outcome, asked),
+            Shown::Worktree(kept, asked) => {
+                self.nodes.worktree_kept(&kept.path.to_string_lossy(), &kept.branch, asked);
+            }
         }
-        self.unrecorded = true;
-    }
-
-    /// Shows where an agent's changes are.
-    pub(super) fn worktree(&mut self, kept: &KeptTree, asked: &AskedAgent) {
-        self.nodes.worktree_kept(&kept.path.to_string_lossy(), &kept.branch, asked);
         self.unrecorded = true;
     }
 
     /// Takes in what happened to agents at the end of the run.
-    pub(super) fn hear_members(&mut self) {
-        while let Some((kept, asked)) = self.crew.next_worktree() {
-            self.worktree(&kept, &asked);
-        }
-        while let Some((event, asked)) = self.crew.next_member() {
-            self.member(&event, &asked);
+    pub(super) fn show_the_rest(&mut self) {
+        while let Some(shown) = self.crew.next_shown() {
+            self.show(&shown);
         }
     }
 
