@@ -58,7 +58,7 @@ fn question() -> NewQuestion {
         format: None,
     };
     let form = Form { title: "Word".into(), message: None, fields: vec![field], approval: None };
-    NewQuestion { seq: Some(2), form, kind: InteractionKind::Form, child: None, expires_at: None }
+    NewQuestion { seq: Some(2), form, kind: InteractionKind::Form, child: None, patience: None }
 }
 
 fn row(kind: JournalKind) -> NewJournalRow {

@@ -25,8 +25,8 @@ pub struct NewQuestion {
     pub kind: InteractionKind,
     /// The related run that really asks, if it is not this one.
     pub child: Option<RunId>,
-    /// When the run is given up if nobody has answered.
-    pub expires_at: Option<TimestampMs>,
+    /// How long it waits, in milliseconds from the moment that it is recorded, before the run is given up.
+    pub patience: Option<i64>,
 }
 
 /// An answer to be recorded.
@@ -196,12 +196,13 @@ impl Store {
     pub fn ask(&self, lease: &Lease, new: &NewQuestion) -> Result<u64> {
         let form = self.masker().mask_json(&json!(new.form)).to_string();
         let seq = new.seq.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX));
-        let (kind, expires_at) = (kind_name(new.kind), new.expires_at);
+        let (kind, patience) = (kind_name(new.kind), new.patience);
         let child = new.child.as_ref().map(ToString::to_string);
         let (lease, outside) = (lease.clone(), self.outside());
         self.database.write(Durability::Power, move |connection| {
             let state = held(connection, &lease)?;
             let now = outside.clock.now();
+            let expires_at = patience.map(|patience| now.saturating_add(patience));
             if state.status != RunStatus::WaitingForInput {
                 step(connection, &state, Step { to: RunStatus::WaitingForInput, reason: None, at: now })?;
             }

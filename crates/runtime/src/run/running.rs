@@ -286,11 +286,11 @@ impl Running {
         kind: InteractionKind,
         child: Option<RunId>,
     ) -> Result<u64, Stop> {
-        let new = NewQuestion { seq, form: form.clone(), kind, child, expires_at: None };
-        let (store, lease, now) = (self.store.clone(), self.lease.clone(), self.now());
+        let new = NewQuestion { seq, form: form.clone(), kind, child, patience: None };
+        let (store, lease) = (self.store.clone(), self.lease.clone());
         let number = blocking(move || {
-            let expires_at = Some(now + store.wait_days()? * DAY);
-            store.ask(&lease, &NewQuestion { expires_at, ..new })
+            let patience = Some(store.wait_days()? * DAY);
+            store.ask(&lease, &NewQuestion { patience, ..new })
         })
         .await?;
         self.waiting = true;

@@ -18,7 +18,7 @@ pub(crate) fn question(kind: ParamType) -> NewQuestion {
         form: Form { title: "Tone".into(), message: None, fields: vec![field("tone", kind)], approval: None },
         kind: InteractionKind::Form,
         child: None,
-        expires_at: None,
+        patience: None,
     }
 }
 
@@ -129,8 +129,8 @@ fn waiting_runs_are_listed_oldest_first_and_expire() {
     let mut leases = Vec::new();
     for days in [30, 10, 30] {
         let lease = store.create_run(&run()).unwrap();
-        let expires_at = Some(START + days * 86_400_000);
-        store.ask(&lease, &NewQuestion { expires_at, ..question(ParamType::String) }).unwrap();
+        let patience = Some(days * 86_400_000);
+        store.ask(&lease, &NewQuestion { patience, ..question(ParamType::String) }).unwrap();
         fixture.clock.advance(1_000);
         leases.push(lease);
     }
