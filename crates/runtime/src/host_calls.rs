@@ -26,7 +26,7 @@ const HITS: usize = 10;
 /// What a run's host calls work with.
 pub(crate) struct HostContext {
     project_uuid: String,
-    /// Opened by the first call that reads, and closed with the run.
+    /// Opened by the first call that needs it, and closed with the run.
     kv: OnceLock<DataStore>,
     kv_folder: PathBuf,
     values: OnceLock<DataStore>,
@@ -143,25 +143,12 @@ impl HostContext {
         Some(process.unwrap_or(file).to_owned())
     }
 
-    /// For reading; kept open.
     fn kv(&self) -> &DataStore {
         self.kv.get_or_init(|| DataStore::new(&self.kv_folder, StoreOptions::default()))
     }
 
-    /// For reading; kept open.
     fn values(&self) -> &DataStore {
         self.values.get_or_init(|| DataStore::new(&self.values_folder, StoreOptions::default()))
-    }
-
-    /// For writing. When it is closed, what was written is safe against a loss of power: it must be before the journal
-    /// of the run, which is another database, says that it was written.
-    fn kv_to_write(&self) -> DataStore {
-        DataStore::new(&self.kv_folder, StoreOptions::default())
-    }
-
-    /// For writing; see [`Self::kv_to_write`].
-    fn values_to_write(&self) -> DataStore {
-        DataStore::new(&self.values_folder, StoreOptions::default())
     }
 
     /// Reads back what `files.create` gave, for the list of created files.
@@ -208,11 +195,11 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: 
         }
         CallKind::KvSet => {
             let value = args.get("value").cloned().unwrap_or(Value::Null);
-            context.kv_to_write().kv_set(text(args, "key")?, &value).map_err(|error| store_error(&error))?;
+            context.kv().kv_set(text(args, "key")?, &value).map_err(|error| store_error(&error))?;
             Ok(Value::Null)
         }
         CallKind::KvDelete => {
-            context.kv_to_write().kv_delete(text(args, "key")?).map(Value::Bool).map_err(|error| store_error(&error))
+            context.kv().kv_delete(text(args, "key")?).map(Value::Bool).map_err(|error| store_error(&error))
         }
         CallKind::KvList => {
             let prefix = args.get("prefix").and_then(Value::as_str).unwrap_or_default();
@@ -229,7 +216,7 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: 
         CallKind::ValueSet => {
             let value = args.get("value").cloned().unwrap_or(Value::Null);
             context
-                .values_to_write()
+                .values()
                 .set_value(&context.project_uuid, text(args, "name")?, &value, None)
                 .map_err(|error| store_error(&error))?;
             Ok(Value::Null)
@@ -237,7 +224,7 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: 
         CallKind::ValueCas => {
             let value = args.get("value").cloned().unwrap_or(Value::Null);
             let seen = args.get("revision").and_then(Value::as_u64).unwrap_or(0);
-            match context.values_to_write().set_value(&context.project_uuid, text(args, "name")?, &value, Some(seen)) {
+            match context.values().set_value(&context.project_uuid, text(args, "name")?, &value, Some(seen)) {
                 Ok(_) => Ok(Value::Bool(true)),
                 Err(StoreError::Conflict { .. }) => Ok(Value::Bool(false)),
                 Err(error) => Err(store_error(&error)),
@@ -279,7 +266,7 @@ fn knowledge(context: &HostContext, kind: CallKind, args: &Value) -> Result<Valu
                 title: own("title"),
                 tags: tags(args),
             };
-            context.values_to_write().add_knowledge(project, &new).map(Value::String)
+            base.add_knowledge(project, &new).map(Value::String)
         }
         CallKind::KnowledgeSearch => {
             let limit = args.get("limit").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
@@ -293,9 +280,7 @@ fn knowledge(context: &HostContext, kind: CallKind, args: &Value) -> Result<Valu
                     .collect()
             })
         }
-        CallKind::KnowledgeRemove => {
-            context.values_to_write().remove_knowledge(project, text(args, "id")?).map(Value::Bool)
-        }
+        CallKind::KnowledgeRemove => base.remove_knowledge(project, text(args, "id")?).map(Value::Bool),
         _ => base.list_knowledge(project, MOST_KEYS).map(|all| all.iter().map(shown).collect()),
     };
     done.map_err(|error| store_error(&error))

@@ -102,7 +102,7 @@ impl DataStore {
             [segmented(new.title.as_deref().unwrap_or("")), segmented(&new.text), segmented(&new.tags.join(" "))];
         let (project, text, title) = (project.to_owned(), new.text.clone(), new.title.clone());
         let options = self.options.clone();
-        self.database.write(Durability::Soon, move |connection| {
+        self.database.write(Durability::Power, move |connection| {
             let now = options.clock.now();
             let key = match key(connection, &project, &id)? {
                 Some(key) => {
@@ -170,7 +170,7 @@ impl DataStore {
     /// The database could not be written.
     pub fn remove_knowledge(&self, project: &str, id: &str) -> Result<bool> {
         let (project, id) = (project.to_owned(), id.to_owned());
-        self.database.write(Durability::Soon, move |connection| {
+        self.database.write(Durability::Power, move |connection| {
             let Some(key) = key(connection, &project, &id)? else { return Ok(false) };
             connection.prepare_cached("DELETE FROM knowledge_text WHERE rowid = ?1")?.execute([key])?;
             connection.prepare_cached("DELETE FROM knowledge WHERE key = ?1")?.execute([key])?;

@@ -44,7 +44,7 @@ impl DataStore {
         checked("a key", key, KEY_BYTES)?;
         checked("a value", &text, VALUE_BYTES)?;
         let key = key.to_owned();
-        self.database.write(Durability::Soon, move |connection| {
+        self.database.write(Durability::Power, move |connection| {
             connection
                 .prepare_cached(
                     "INSERT INTO kv (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
@@ -61,7 +61,7 @@ impl DataStore {
     /// The database could not be written.
     pub fn kv_delete(&self, key: &str) -> Result<bool> {
         let key = key.to_owned();
-        self.database.write(Durability::Soon, move |connection| {
+        self.database.write(Durability::Power, move |connection| {
             Ok(connection.prepare_cached("DELETE FROM kv WHERE key = ?1")?.execute([&key])? == 1)
         })
     }

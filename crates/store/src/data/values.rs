@@ -58,7 +58,7 @@ impl DataStore {
         checked("a name", name, KEY_BYTES)?;
         checked("a value", &text, VALUE_BYTES)?;
         let (project, name) = (project.to_owned(), name.to_owned());
-        self.database.write(Durability::Soon, move |connection| {
+        self.database.write(Durability::Power, move |connection| {
             let current = version(connection, &project, &name)?;
             let shown = u64::try_from(current).unwrap_or(0);
             if let Some(seen) = seen.filter(|seen| *seen != shown) {
