@@ -31,11 +31,16 @@ impl fmt::Display for Violation {
 /// Writes violations one to a line.
 #[must_use]
 pub fn listed(violations: &[Violation]) -> String {
-    let mut lines: Vec<String> = violations.iter().take(MOST_LISTED).map(Violation::to_string).collect();
-    if violations.len() > MOST_LISTED {
-        lines.push(format!("and {} more", violations.len() - MOST_LISTED));
+    first_of(violations.iter().map(Violation::to_string), MOST_LISTED).join("\n")
+}
+
+/// Gives the first lines, and how many more there are.
+pub(crate) fn first_of(mut all: impl ExactSizeIterator<Item = String>, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = all.by_ref().take(most).collect();
+    if all.len() > 0 {
+        lines.push(format!("and {} more", all.len()));
     }
-    lines.join("\n")
+    lines
 }
 
 /// Gathers violations.

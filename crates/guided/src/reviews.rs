@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::answers::{ReviewInfo, SchemaInfo};
 use crate::catalog::folder_list;
 use crate::changes::Git;
+use crate::check::first_of;
 use crate::files;
 use crate::guided::Project;
 use crate::rules::{self, RULE_FILE, Rule, RuleError};
@@ -256,12 +257,8 @@ fn with_warning(text: String, errors: &[String]) -> String {
     if errors.is_empty() {
         return text;
     }
-    let mut lines: Vec<String> =
-        errors.iter().take(MOST_WARNINGS).map(|error| format!("- {}", error.replace('\n', "\n  "))).collect();
-    if errors.len() > MOST_WARNINGS {
-        lines.push(format!("- and {} more", errors.len() - MOST_WARNINGS));
-    }
-    format!("Warning: some review rules could not be used.\n{}\n\n{text}", lines.join("\n"))
+    let lines = first_of(errors.iter().map(|error| error.replace('\n', "\n  ")), MOST_WARNINGS);
+    format!("Warning: some review rules could not be used.\n- {}\n\n{text}", lines.join("\n- "))
 }
 
 /// Makes a path of a caller's relative to the root where it can be, as git names it.
