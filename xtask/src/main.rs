@@ -1,10 +1,9 @@
 //! The tasks of this repository. `cargo xtask --help` lists them.
-#![expect(clippy::print_stderr, reason = "tasks speak to whoever runs them")]
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{generate, page, prepare, product, test};
+use xtask::{generate, page, prepare, product, shell, test};
 
 /// The tasks of this repository.
 #[derive(Debug, Parser)]
@@ -53,7 +52,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Tasks::parse().task {
+    shell::exit_code(match Tasks::parse().task {
         Task::Run(all) => product::run("run", &all.arguments),
         Task::Soak(all) => product::run("soak", &all.arguments),
         Task::Test(options) => test::run(&options),
@@ -64,14 +63,7 @@ fn main() -> ExitCode {
         Task::Gen => generate::run(),
         Task::Bench(all) => product::run("bench", &all.arguments),
         Task::ScriptCases(all) => product::run("script-cases", &all.arguments),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 /// A bundle has the window in it.

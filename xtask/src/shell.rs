@@ -2,10 +2,22 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 
 /// What went wrong, in a sentence.
 pub type Outcome<T = ()> = Result<T, String>;
+
+/// Says what went wrong, if anything did, and how the program is to end.
+pub fn exit_code(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// The repository's root.
 pub fn root() -> PathBuf {

@@ -15,6 +15,7 @@ mod soak;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use xtask::shell;
 
 /// The tasks that use the product.
 #[derive(Debug, Parser)]
@@ -57,7 +58,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Tasks::parse().task {
+    shell::exit_code(match Tasks::parse().task {
         Task::Run => run::run(),
         Task::Soak(options) => soak::run(&options),
         Task::Clients { record } => clients::run(record),
@@ -67,12 +68,5 @@ fn main() -> ExitCode {
         Task::Bench(options) => bench::run(&options),
         Task::ScriptCases(options) => script_cases::run(&options),
         Task::Record(options) => record::run(&options),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use workflow_code_tests::Environment;
 
 use crate::bench::samples::Figure;
+use crate::bench::servers::peak_bytes;
 use xtask::shell::Outcome;
 
 /// Runs of each script.
@@ -98,8 +99,8 @@ fn run(environment: &Environment, launcher: &Path, script: &str, output: &Value)
     let pid = child.id();
     let (mut own, mut worker) = (0, 0);
     while !answer.is_finished() {
-        own = own.max(peak(pid).unwrap_or(0));
-        worker = worker.max(children(pid).into_iter().filter_map(peak).max().unwrap_or(0));
+        own = own.max(peak_bytes(pid).unwrap_or(0));
+        worker = worker.max(children(pid).into_iter().filter_map(peak_bytes).max().unwrap_or(0));
         std::thread::sleep(LOOK);
     }
     child.wait().map_err(|error| error.to_string())?;
@@ -142,13 +143,6 @@ fn stopped(environment: &Environment) -> Outcome<Vec<Duration>> {
         late.push(took.saturating_sub(Duration::from_secs(1)));
     }
     Ok(late)
-}
-
-/// The most memory that a process has had so far.
-fn peak(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    Some(line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
 fn children(pid: u32) -> Vec<u32> {

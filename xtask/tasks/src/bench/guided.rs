@@ -11,7 +11,7 @@ use workflow_code_tests::{Environment, wait_until};
 
 use crate::bench::peer::Peer;
 use crate::bench::samples::Figure;
-use crate::bench::servers::{Programs, own_bytes};
+use crate::bench::servers::{Programs, own_bytes, peak_bytes};
 use xtask::shell::Outcome;
 
 /// Jobs of the project.
@@ -244,13 +244,6 @@ fn ticks(pid: u32) -> Option<u64> {
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
     Some(number(11)? + number(12)?)
-}
-
-/// The most that was ever resident of a process.
-fn peak_bytes(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]

@@ -134,7 +134,17 @@ fn calls(environment: &Environment, program: &Path, arguments: &[OsString], samp
 
 /// Memory that is the process's own: what one more launcher costs, since all of them share the executable's pages.
 pub(crate) fn own_bytes(pid: u32) -> Option<u64> {
-    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let line = rollup.lines().find(|line| line.starts_with("Anonymous:"))?;
-    Some(line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+    kibibytes(pid, "smaps_rollup", "Anonymous:")
+}
+
+/// The most memory that a process has had so far.
+pub(crate) fn peak_bytes(pid: u32) -> Option<u64> {
+    kibibytes(pid, "status", "VmHWM:")
+}
+
+/// A line of what the system tells of a process, in bytes.
+fn kibibytes(pid: u32, file: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
