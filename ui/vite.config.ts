@@ -2,14 +2,12 @@
 import react from "@vitejs/plugin-react";
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vite";
+import { BROWSER, FLAGS } from "./scripts/browser.mjs";
 
 /** Where the dev server of the backend listens, when the page is to show a real store (`?host=http`). */
 const { origin, searchParams } = new URL(process.env.WORKFLOW_CODE_API ?? "http://127.0.0.1:4780");
 /** It answers its own page, and who was given its token: the address that it prints has it. */
 const backend = { target: origin, changeOrigin: true, headers: { origin, authorization: `Bearer ${searchParams.get("token") ?? ""}` } };
-
-/** Debian's browser; another place by the environment. */
-const browser = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 export default defineConfig({
   plugins: [react()],
@@ -42,16 +40,8 @@ export default defineConfig({
       screenshotFailures: false,
       provider: playwright({
         launchOptions: {
-          executablePath: browser,
-          args: [
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-          ],
+          executablePath: BROWSER,
+          args: FLAGS,
         },
       }),
       instances: [{ browser: "chromium", viewport: { width: 1280, height: 820 } }],

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
+import { BROWSER, FLAGS } from "./browser.mjs";
 
 const HELP = `Makes pictures of every view.
 
@@ -28,17 +29,6 @@ if (options.help) {
   console.log(HELP);
   process.exit(0);
 }
-
-const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** What can be seen. `find`: the last part of a run's id on the mock, `status` and `entrypoint`: what to take from a real store; `keys`: pressed when it is there; `mock`: how the mock is. */
 const VIEWS = [

@@ -5,20 +5,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { BROWSER, FLAGS } from "../../scripts/browser.mjs";
 
 /** Where the executables were built. */
 const RELEASE = process.env.WORKFLOW_CODE_RELEASE ?? path.join(import.meta.dirname, "../../../target/release");
 const DIST = path.join(import.meta.dirname, "../../dist");
-const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** How long anything may take that waits for a condition. */
 export const PATIENCE = 15_000;
