@@ -27,6 +27,12 @@ export default defineConfig({
     sourcemap: false,
     // The window's policy takes fonts and scripts from the page's own files only.
     assetsInlineLimit: 0,
+    modulePreload: {
+      polyfill: false,
+      // Scripts come from inside the program at once; WebKit warns of those preloaded for a view that it has read already.
+      resolveDependencies: (_file, dependencies, { hostType }) =>
+        hostType === "html" ? dependencies : dependencies.filter((one) => one.endsWith(".css")),
+    },
     chunkSizeWarningLimit: 700,
   },
   test: {

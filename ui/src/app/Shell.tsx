@@ -1,5 +1,5 @@
 // The window: sidebar, the view of the address, and what opens over it.
-import { type RefObject, Suspense, useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 import { useData } from "../api/queries";
 import { useHost } from "../host";
 import { useI18n } from "../i18n";
@@ -130,16 +130,12 @@ export function Shell() {
       {!first && <Sidebar rail={rail} canUnfold={!narrow} onFold={() => setFolded(!folded)} />}
       <main ref={main} className="app-main" tabIndex={-1} id="content">
         <ErrorBoundary resetKey={viewKey}>
-          <Suspense fallback={null}>
-            <Component key={viewKey} />
-          </Suspense>
+          <Component key={viewKey} />
         </ErrorBoundary>
       </main>
       <ErrorBoundary resetKey={overlay?.kind ?? ""}>
-        <Suspense fallback={null}>
-          {overlay?.kind === "palette" && <Palette open text={overlay.text} onClose={closeOverlay} />}
-          {overlay?.kind === "run-form" && <RunForm open request={overlay.request} onClose={closeOverlay} />}
-        </Suspense>
+        {overlay?.kind === "palette" && <Palette open text={overlay.text} onClose={closeOverlay} />}
+        {overlay?.kind === "run-form" && <RunForm open request={overlay.request} onClose={closeOverlay} />}
       </ErrorBoundary>
       {overlay?.kind === "keys" && <KeysOverlay onClose={closeOverlay} singleKeys={settings.singleKeys} />}
       <DropOverlay />

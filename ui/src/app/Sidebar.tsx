@@ -1,5 +1,6 @@
 // The sidebar: where to go, what waits, whether the page is live. Narrow, it is a rail of icons with the same links.
 import {
+  Ellipsis,
   FolderPlus,
   History,
   House,
@@ -26,6 +27,7 @@ import { Reveal } from "../kit/Reveal";
 import { revealText } from "../kit/text";
 import { Tooltip } from "../kit/Tooltip";
 import { useAddProject } from "./DropOverlay";
+import { firstProjects } from "./mostProjects";
 import { openPalette } from "./overlays";
 import { Link, projectAddress, runAddress, useAddress } from "./router";
 import { useRoving } from "./useRoving";
@@ -107,6 +109,31 @@ function projectMark(
   return {};
 }
 
+/** What is not listed is found by typing. */
+function AllProjects({ rail, count }: { rail: boolean; count: number }) {
+  const { t, format } = useI18n();
+  const words = t("shell.allProjects", { count: format.number(count) });
+  const button = (
+    <button
+      type="button"
+      className={rail ? "app-rail-item" : "app-item"}
+      aria-label={rail ? words : undefined}
+      data-roving
+      onClick={() => openPalette("@")}
+    >
+      <Icon of={Ellipsis} size={rail ? 17 : 16} className="app-item-icon" />
+      {!rail && <span className="app-item-label">{words}</span>}
+    </button>
+  );
+  return rail ? (
+    <Tooltip text={words} side="right">
+      {button}
+    </Tooltip>
+  ) : (
+    button
+  );
+}
+
 /** Whether the page is live. A click checks again. */
 function Live({ rail }: { rail: boolean }) {
   const { t, format } = useI18n();
@@ -151,12 +178,13 @@ export function Sidebar({ rail, canUnfold, onFold }: SidebarProps) {
   const nav = useRef<HTMLElement>(null);
   const onKeyDown = useRoving(nav);
   const home = useData("home", {}).data;
-  const projects = useData("projects", {}).data ?? [];
+  const all = useData("projects", {}).data ?? [];
   const pinned = useData("runs", { query: { pinned: true }, limit: 6 }).data?.rows ?? [];
   const addProject = useAddProject();
   const total = useTotalRuns();
   const waiting = home?.today.waiting ?? 0;
   const view = segments[0] ?? "home";
+  const projects = firstProjects(all, view === "project" ? segments[1] : undefined);
   const waitingWords = t("shell.waitingCount", { count: waiting });
   const fold = canUnfold && (
     <IconButton icon={PanelLeft} label={rail ? t("shell.unfold") : t("shell.fold")} keys={"Ctrl \\"} size="small" onClick={onFold} data-roving />
@@ -233,6 +261,7 @@ export function Sidebar({ rail, canUnfold, onFold }: SidebarProps) {
             />
           );
         })}
+        {all.length > projects.length && <AllProjects rail={rail} count={all.length} />}
         {!rail && pinned.length > 0 && (
           <>
             <div className="app-side-head">{t("shell.pinned")}</div>

@@ -186,6 +186,29 @@ describe("sidebar", () => {
   });
 });
 
+describe("a long registry", () => {
+  test("the sidebar lists the last used and the open one; the palette finds the others", async () => {
+    await open({ projects: 10_000, at: "/project/other-9000" });
+    await expect.element(nav().getByRole("link", { name: "Other project 9000" })).toHaveAttribute("aria-current", "page");
+    expect(
+      nav()
+        .getByRole("link", { name: /project/i })
+        .elements().length,
+    ).toBeLessThan(40);
+    await userEvent.click(nav().getByRole("button", { name: /^All 10,0\d\d projects$/ }));
+    await userEvent.keyboard("project 7777");
+    await userEvent.click(page.getByRole("option", { name: /Other project 7777/ }));
+    await expect.poll(hash).toBe("#/project/other-7777");
+  });
+
+  test("filters offer the last used", async () => {
+    await open({ projects: 10_000, at: "/runs" });
+    await userEvent.click(page.getByRole("button", { name: /^Project/ }));
+    await expect.element(page.getByText(/type project:NAME/)).toBeVisible();
+    expect(page.getByRole("menuitem").elements().length).toBeLessThan(40);
+  });
+});
+
 describe("live", () => {
   test("tells when the last change came", async () => {
     const { host } = await open();

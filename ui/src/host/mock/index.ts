@@ -2,7 +2,7 @@
 import type { ApiError, AppInfo, AppSettings, Commands, Host, JsonValue, RunRow, RunStatus, StoreChanged } from "../../api/contract";
 import { createMockBoard, type MockBoard, type MockBoardOptions } from "./board";
 import { dockClients, dockPlan, dockTested, dockView } from "./dock";
-import { ENDED, entrypointRow, findingsOf, type MockProject, projectRow, projects as allProjects } from "./projects";
+import { ENDED, entrypointRow, findingsOf, generatedProjects, type MockProject, projectRow, projects as allProjects } from "./projects";
 import { generatedRuns, hostileRuns, row as makeRow, shownRuns, type Waiting, waitingRuns } from "./rows";
 import { detailOf, fileOf, logsOf, nodesOf, outputOf, searchLogs } from "./run";
 import { matches, page, perDay } from "./search";
@@ -22,6 +22,8 @@ export interface MockOptions {
   calm?: boolean;
   /** A run whose every text is hostile. */
   hostile?: boolean;
+  /** Projects beside the shown ones. */
+  projects?: number;
   /** The board of a project that has one. */
   board?: MockBoardOptions;
   settings?: Partial<AppSettings>;
@@ -69,7 +71,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
         ...(options.hostile ? hostileRuns(begun) : []),
         ...generatedRuns(begun, options.runs ?? 400),
       ].sort((a, b) => b.createdAt - a.createdAt);
-  let projects: MockProject[] = options.empty ? [] : [...allProjects];
+  let projects: MockProject[] = options.empty ? [] : [...allProjects, ...generatedProjects(options.projects ?? 0)];
   let seq = 1;
   let added = 0;
   const failures = new Map<string, ApiError>();

@@ -283,3 +283,15 @@ export function findingsOf(project: MockProject): ProjectOverview["findings"] {
 }
 
 export const ENDED: RunStatus[] = ["success", "failed", "timeout", "cancelled", "interrupted"];
+
+/** Projects of a long registry. */
+export function generatedProjects(count: number): MockProject[] {
+  return Array.from({ length: count }, (_, index) => ({
+    key: `other-${index + 1}`,
+    title: `Other project ${index + 1}`,
+    path: `/home/ada/others/${index + 1}`,
+    kinds: ["workflow"],
+    description: "",
+    entrypoints: [],
+  }));
+}

@@ -44,6 +44,7 @@ const runs = {
   originDesktop: "This window",
   originCli: "Command line",
   originRelated: "Another run",
+  moreProjects: "Others: type project:NAME into the search",
   chooseProject: "Choose a project to see its entrypoints",
   noClients: "No client among the runs on this list",
   from: "From",

@@ -100,6 +100,7 @@ const settings = {
   showKeys: "Show keys",
   health: "Health",
   healthy: { one: "{count} project, all in order", other: "{count} projects, all in order" },
+  moreFindings: { one: "{count} more project", other: "{count} more projects" },
   hasFindings: "has something to look at",
   about: "About",
   version: "Workflow Code {version}",

@@ -7,6 +7,7 @@ const shell = {
   home: "Home",
   runs: "Runs",
   projects: "Projects",
+  allProjects: "All {count} projects",
   addProject: "Add a project",
   pinned: "Pinned runs",
   settings: "Settings",

@@ -43,6 +43,7 @@ const zh: Translation<typeof runs> = {
   originDesktop: "此窗口",
   originCli: "命令行",
   originRelated: "另一次运行",
+  moreProjects: "其他项目：在搜索框中输入 project:名称",
   chooseProject: "选择项目后可见它的入口",
   noClients: "列表里的运行没有客户端",
   from: "从",

@@ -101,6 +101,7 @@ const zh: Translation<typeof settings> = {
   showKeys: "显示快捷键",
   health: "健康状况",
   healthy: { other: "{count} 个项目，一切正常" },
+  moreFindings: { other: "另有 {count} 个项目" },
   hasFindings: "有需要查看的内容",
   about: "关于",
   version: "Workflow Code {version}",

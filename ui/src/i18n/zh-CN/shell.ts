@@ -8,6 +8,7 @@ const zh: Translation<typeof shell> = {
   home: "首页",
   runs: "运行记录",
   projects: "项目",
+  allProjects: "全部 {count} 个项目",
   addProject: "添加项目",
   pinned: "固定的运行",
   settings: "设置",

@@ -31,6 +31,8 @@ interface Entry {
 
 /** Above this many options the list has a search box. */
 const SEARCH_FROM = 9;
+/** Options drawn at once; others are found by typing. */
+const MOST_DRAWN = 200;
 
 function Option({ entry }: { entry: Entry }) {
   return (
@@ -70,6 +72,7 @@ export function SelectField<V>({
   return (
     <Combobox.Root<Entry>
       items={entries}
+      limit={MOST_DRAWN}
       value={chosen}
       onValueChange={(entry) => onChange(entry ? options[entry.index]!.value : undefined)}
       onOpenChange={(open) => !open && onBlur?.()}
@@ -132,6 +135,7 @@ export function MultiSelectField<V>({ options, value, onChange, onBlur, same = O
     <Combobox.Root<Entry, true>
       multiple
       items={entries}
+      limit={MOST_DRAWN}
       value={chosen}
       onValueChange={(next) => onChange(next.map((entry) => options[entry.index]!.value))}
       itemToStringLabel={(entry) => entry.label}

@@ -1,8 +1,9 @@
 // A project: one folder, whatever it is at once. Its head, and the tabs that its kinds give.
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { ClipboardCopy, Ellipsis, FolderOpen, Play, RotateCw, Trash2 } from "lucide-react";
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
+import { ahead } from "../../app/ahead";
 import { Bar } from "../../app/Bar";
 import { ErrorBoundary } from "../../app/ErrorBoundary";
 import { openRunForm } from "../../app/overlays";
@@ -20,7 +21,7 @@ import { RunsTab } from "./RunsTab";
 import { SettingsTab } from "./SettingsTab";
 import "./project.css";
 
-const Board = lazy(() => import("../board"));
+const Board = ahead(() => import("../board"));
 
 const TABS = ["overview", "board", "runs", "dock", "settings"] as const;
 type TabName = (typeof TABS)[number];
@@ -164,9 +165,7 @@ export default function Project() {
           ) : tab === "overview" ? (
             <Overview overview={data} checkedAt={overview.dataUpdatedAt} checking={overview.isFetching} onCheck={check} />
           ) : tab === "board" ? (
-            <Suspense fallback={null}>
-              <Board project={project} bar={barSlot} tabsEnd={tabsSlot} />
-            </Suspense>
+            <Board project={project} bar={barSlot} tabsEnd={tabsSlot} />
           ) : tab === "runs" ? (
             <RunsTab project={key} />
           ) : tab === "dock" ? (

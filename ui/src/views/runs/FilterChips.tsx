@@ -3,6 +3,7 @@ import { Check, ChevronDown, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { RunRow } from "../../api/contract";
 import { useData } from "../../api/queries";
+import { firstProjects } from "../../app/mostProjects";
 import { useI18n } from "../../i18n";
 import { Button } from "../../kit/Button";
 import { Checkbox } from "../../kit/Choice";
@@ -93,6 +94,7 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
   const menu = (items: MenuItem[]) => (trigger: ReactNode & object) => <Menu trigger={trigger as never} items={items} align="start" />;
 
   const projectTitle = projects.find(({ key }) => key === filters.project)?.title ?? filters.project ?? null;
+  const shown = firstProjects(projects, filters.project);
   const entrypoints = overview?.entrypoints ?? [];
   const entrypointTitle = entrypoints.find(({ id }) => id === filters.entrypoint)?.title ?? filters.entrypoint ?? null;
   const clients = [...new Set(rows.map(({ client }) => client).filter((client): client is string => Boolean(client)))].sort().slice(0, 40);
@@ -125,9 +127,10 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
         )}
       </ConditionChip>
       <ConditionChip condition="project" value={projectTitle && revealText(projectTitle).slice(0, 60)} onClear={() => clear("project")}>
-        {menu(
-          projects.map(({ key, title }) => choice(title, key === filters.project, () => onChange({ ...without(filters, "project"), project: key }))),
-        )}
+        {menu([
+          ...shown.map(({ key, title }) => choice(title, key === filters.project, () => onChange({ ...without(filters, "project"), project: key }))),
+          ...(projects.length > shown.length ? [{ heading: t("runs.moreProjects") }] : []),
+        ])}
       </ConditionChip>
       <ConditionChip condition="entrypoint" value={entrypointTitle && revealText(entrypointTitle).slice(0, 60)} onClear={() => clear("entrypoint")}>
         {menu(

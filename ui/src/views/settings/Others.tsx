@@ -2,6 +2,7 @@
 import { FolderOpen } from "lucide-react";
 import type { AppSettings } from "../../api/contract";
 import { useData } from "../../api/queries";
+import { firstProjects } from "../../app/mostProjects";
 import { openKeys } from "../../app/overlays";
 import { Link, projectAddress } from "../../app/router";
 import { useAppInfo, useSettings } from "../../app/settings";
@@ -102,6 +103,7 @@ export function HealthSection() {
   const { t } = useI18n();
   const projects = useData("projects", {}).data ?? [];
   const wrong = projects.filter((project) => project.missing || project.notice);
+  const shown = firstProjects(wrong);
   return (
     <Section id="health" title={t("settings.health")}>
       {wrong.length === 0 ? (
@@ -110,7 +112,7 @@ export function HealthSection() {
           <span className="k-mid">{t("settings.healthy", { count: projects.length })}</span>
         </div>
       ) : (
-        wrong.map((project) => (
+        shown.map((project) => (
           <Link key={project.key} to={projectAddress(project.key)} className="k-row" data-setting>
             <Glyph name={project.missing ? "failed" : "notice"} label="" />
             <span className="k-med k-grow k-break">{revealText(project.title)}</span>
@@ -118,6 +120,7 @@ export function HealthSection() {
           </Link>
         ))
       )}
+      {wrong.length > shown.length && <p className="k-note">{t("settings.moreFindings", { count: wrong.length - shown.length })}</p>}
     </Section>
   );
 }
