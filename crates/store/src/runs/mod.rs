@@ -34,7 +34,7 @@ pub(crate) use page::{count_sql, page_sql};
 pub(crate) use rows::AT_NODE;
 pub use rows::{RowDetails, SaidProgress};
 #[cfg(test)]
-pub(crate) use search::{SEEK, TERM, WALK, search_sql};
+pub(crate) use search::{HITS, NEWEST, SEEK, TERM, WALK, search, search_sql};
 pub use show::{RunRecord, RunSizes, Stage};
 #[cfg(test)]
 pub(crate) use state::UNFINISHED;

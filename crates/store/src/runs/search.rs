@@ -3,11 +3,14 @@
 //! A run has several texts in the index, and each word may stand in another one. The index is read backwards, the newest
 //! run first; with several words the one that comes latest jumps ahead to where the others are.
 
+use std::cmp::Reverse;
+
 use model::RunId;
 use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, OptionalExtension as _, Rows};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Rows};
 
 use crate::database::Outcome;
+use crate::runs::found::PART_OF;
 use crate::runs::list::{PAGE, RunFilter, place};
 use crate::runs::{PARTS, RunSummary, SUMMARY, SUMMARY_KEY, summary};
 use crate::text::{last_token, words};
@@ -51,6 +54,8 @@ pub(crate) fn search_sql(query: &str, filter: &RunFilter, before: Option<i64>) -
 /// Finds the newest texts with a word among those before a row id.
 pub(crate) const SEEK: &str =
     "SELECT rowid FROM run_text WHERE run_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3";
+/// Finds the newest run.
+pub(crate) const NEWEST: &str = "SELECT max(key) FROM runs";
 /// Goes through all texts with a word, the newest first.
 pub(crate) const WALK: &str = "SELECT rowid FROM run_text WHERE run_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC";
 
@@ -83,6 +88,14 @@ fn spelled_out(connection: &Connection, word: &str) -> Outcome<Option<String>> {
     Ok(None)
 }
 
+/// Runs with a frequent word that are passed over for each that is asked for: with more, each asked for is looked at alone.
+/// The index goes through a word's places one by one to read backwards from one of them, which costs six times as much as
+/// telling whether one run has the word.
+const PASSED_OVER: i64 = 32;
+/// Texts that are found at once, at first and at most.
+const FEW: i64 = 16;
+const MANY: i64 = 1_024;
+
 /// The runs with a word, by jumping: some at a time, more of them where they are all looked at.
 struct Jump<'a> {
     word: &'a str,
@@ -90,56 +103,125 @@ struct Jump<'a> {
     found: Vec<i64>,
     /// How many texts to find at once.
     many: i64,
-    /// How often the texts found last were asked for.
-    asked: i64,
+    /// Keys from one run with the word to the next, about.
+    gap: i64,
+    /// The key asked for last.
+    last: i64,
     /// Whether there are no older ones than those found.
     end: bool,
 }
 
+/// Where a jump has ended.
+enum Met {
+    /// At the newest run with the word that is not newer than what was asked for.
+    At(i64),
+    /// The run asked for alone was looked at, and is out of the question.
+    Not,
+    /// There is none.
+    Nowhere,
+}
+
 impl<'a> Jump<'a> {
     fn new(word: &'a str) -> Self {
-        Self { word, found: Vec::new(), many: 4, asked: 4, end: false }
+        Self { word, found: Vec::new(), many: FEW, gap: 1, last: i64::MAX, end: false }
     }
 
-    /// Returns the newest run that is not newer than `key`. Must be asked for older and older ones.
-    fn seek(&mut self, connection: &Connection, key: i64) -> Outcome<Option<i64>> {
+    /// Looks for the newest run that is not newer than `key`. Must be asked for older and older ones.
+    fn seek(&mut self, search: &mut Search<'_>, key: i64) -> Outcome<Met> {
         while self.found.last().is_some_and(|newest| *newest > key) {
             self.found.pop();
         }
+        let step = self.last.saturating_sub(key);
+        self.last = key;
         if self.found.is_empty() && !self.end {
-            // Where the other words are as frequent, most are looked at; where they are rare, most are passed over.
-            self.many = if self.asked * 4 >= self.many { self.many * 4 } else { self.many / 4 }.clamp(1, 1_024);
-            self.asked = 0;
-            let mut statement = connection.prepare_cached(SEEK)?;
-            let limit = (key + 1).saturating_mul(PARTS);
-            let rowids = statement.query_map((self.word, limit, self.many), |row| row.get::<_, i64>(0))?;
-            let mut texts = 0;
-            for rowid in rowids {
-                texts += 1;
-                self.found.push(rowid? / PARTS);
+            if step / PASSED_OVER > self.gap {
+                self.many = FEW;
+                return Ok(if search.wants(key)? && search.has(self.word, key)? { Met::At(key) } else { Met::Not });
             }
-            self.end = texts < self.many;
-            self.found.dedup();
-            self.found.reverse();
+            self.read(search.connection, key)?;
         }
-        self.asked += 1;
-        Ok(self.found.last().copied())
+        Ok(self.found.last().map_or(Met::Nowhere, |key| Met::At(*key)))
+    }
+
+    fn read(&mut self, connection: &Connection, key: i64) -> Outcome<()> {
+        let mut statement = connection.prepare_cached(SEEK)?;
+        let limit = (key + 1).saturating_mul(PARTS);
+        let rowids = statement.query_map((self.word, limit, self.many), |row| row.get::<_, i64>(0))?;
+        let mut texts = 0;
+        for rowid in rowids {
+            texts += 1;
+            self.found.push(rowid? / PARTS);
+        }
+        self.end = texts < self.many;
+        self.many = (self.many * 4).min(MANY);
+        self.found.dedup();
+        self.found.reverse();
+        if let Some(oldest) = self.found.first() {
+            self.gap = (key - oldest) / i64::try_from(self.found.len()).unwrap_or(i64::MAX);
+        }
+        Ok(())
     }
 }
 
-/// Returns the newest run with all words that is not newer than `key`.
-fn seek_all(connection: &Connection, words: &mut [Jump<'_>], mut key: i64) -> Outcome<Option<i64>> {
-    loop {
-        let before = key;
-        for word in words.iter_mut() {
-            match word.seek(connection, key)? {
-                Some(found) => key = found,
-                None => return Ok(None),
+/// What a search of several words asks of one run alone.
+struct Search<'a> {
+    connection: &'a Connection,
+    /// Fetches a run that the filter wants.
+    fetch: CachedStatement<'a>,
+    /// What the filter asks for.
+    values: Vec<Sql>,
+    /// How much more may be looked at.
+    patience: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(connection: &'a Connection, filter: &RunFilter, patience: usize) -> Outcome<Self> {
+        let (conditions, values) = filter.conditions(2);
+        let fetch =
+            connection.prepare_cached(&format!("SELECT {SUMMARY} FROM runs WHERE runs.key = ?1{conditions}"))?;
+        Ok(Self { connection, fetch, values, patience })
+    }
+
+    /// Returns a run if the filter wants it.
+    fn fetch(&mut self, key: i64) -> Outcome<Option<RunSummary>> {
+        let all = std::iter::once(Sql::Integer(key)).chain(self.values.iter().cloned());
+        self.fetch.query_row(rusqlite::params_from_iter(all), |row| Ok(summary(row))).optional()?.transpose()
+    }
+
+    /// Tells whether the filter wants a run: cheaper than to look for a word.
+    fn wants(&mut self, key: i64) -> Outcome<bool> {
+        let all = std::iter::once(Sql::Integer(key)).chain(self.values.iter().cloned());
+        Ok(self.values.is_empty() || self.fetch.exists(rusqlite::params_from_iter(all))?)
+    }
+
+    fn has(&mut self, word: &str, key: i64) -> Outcome<bool> {
+        self.patience = self.patience.saturating_sub(HITS_PER_CANDIDATE);
+        let (from, to) = (key.saturating_mul(PARTS), (key + 1).saturating_mul(PARTS));
+        Ok(self.connection.prepare_cached(PART_OF)?.exists((word, from, to))?)
+    }
+
+    /// Takes `key` to the newest run with all words that is not newer, the rarest of the words first; false: there is none.
+    /// Runs that the filter does not want may be left out. Stops where it is when nothing more may be looked at.
+    fn all(&mut self, words: &mut [Jump<'_>], key: &mut i64) -> Outcome<bool> {
+        'key: while self.patience > 0 {
+            for word in words.iter_mut() {
+                self.patience = self.patience.saturating_sub(1);
+                match word.seek(self, *key)? {
+                    Met::At(met) if met == *key => {}
+                    Met::At(met) => {
+                        *key = met;
+                        continue 'key;
+                    }
+                    Met::Not => {
+                        *key -= 1;
+                        continue 'key;
+                    }
+                    Met::Nowhere => return Ok(false),
+                }
             }
+            break;
         }
-        if key == before || words.len() < 2 {
-            return Ok(Some(key));
-        }
+        Ok(true)
     }
 }
 
@@ -205,8 +287,8 @@ fn several_words(
     limit: usize,
     patience: usize,
 ) -> Outcome<Hits> {
-    // The largest key whose row ids can be counted.
-    let mut key = before.map_or(i64::MAX / PARTS - 2, |before| before - 1);
+    let newest = || connection.query_row(NEWEST, [], |row| row.get::<_, Option<i64>>(0));
+    let mut key = before.map_or_else(|| newest().map(Option::unwrap_or_default), |before| Ok(before - 1))?;
     let mut walk_statement = connection.prepare_cached(WALK)?;
     let mut walk = match begins {
         Some(begins) => {
@@ -215,33 +297,36 @@ fn several_words(
         }
         None => None,
     };
-    let (conditions, values) = filter.conditions(2);
-    let mut fetch =
-        connection.prepare_cached(&format!("SELECT {SUMMARY} FROM runs WHERE runs.key = ?1{conditions}"))?;
+    let mut search = Search::new(connection, filter, patience)?;
     let mut whole: Vec<Jump<'_>> = whole.iter().map(|word| Jump::new(word)).collect();
+    for word in &mut whole {
+        word.read(connection, key)?;
+    }
+    whole.sort_by_key(|word| Reverse(word.gap));
     let mut hits = Hits::default();
-    for _ in 0..(patience / HITS_PER_CANDIDATE).max(1) {
-        let Some(found) = seek_all(connection, &mut whole, key)? else { return Ok(hits) };
+    while search.all(&mut whole, &mut key)? {
+        if search.patience == 0 {
+            hits.more = Some(key + 1);
+            hits.tired = true;
+            break;
+        }
+        search.patience = search.patience.saturating_sub(HITS_PER_CANDIDATE);
         let met = match &mut walk {
-            Some(walk) => walk.seek(found)?,
-            None => Some(found),
+            Some(walk) => walk.seek(key)?,
+            None => Some(key),
         };
-        let Some(met) = met else { return Ok(hits) };
-        if met < found {
+        let Some(met) = met else { break };
+        if met < key {
             key = met;
             continue;
         }
-        let all = std::iter::once(Sql::Integer(found)).chain(values.iter().cloned());
-        let run = fetch.query_row(rusqlite::params_from_iter(all), |row| Ok(summary(row))).optional()?;
-        hits.runs.extend(run.transpose()?.map(|run| (found, run)));
+        hits.runs.extend(search.fetch(key)?.map(|run| (key, run)));
         if hits.runs.len() >= limit {
-            hits.more = Some(found);
-            return Ok(hits);
+            hits.more = Some(key);
+            break;
         }
-        key = found - 1;
+        key -= 1;
     }
-    hits.more = Some(key + 1);
-    hits.tired = true;
     Ok(hits)
 }
 
@@ -255,7 +340,7 @@ pub(crate) fn search(
     patience: usize,
 ) -> Outcome<Hits> {
     let Some((last, others)) = words.split_last() else { return Ok(Hits::default()) };
-    let whole = Jump::new(last).seek(connection, i64::MAX / PARTS - 2)?.is_some();
+    let whole = connection.prepare_cached(PART_OF)?.exists((last, 0, i64::MAX))?;
     let known = if whole { Some(last.clone()) } else { spelled_out(connection, last)? };
     let begins = format!("{last}*");
     match (others, known) {

@@ -8,9 +8,11 @@ use super::runs::ends;
 use super::{Fixture, START, new_run, run};
 use crate::interactions::{EXPIRED, open_sql};
 use crate::runs::{
-    AT_NODE, PART_OF, SEEK, TERM, UNENDED, WALK, between_sql, count_sql, list_sql, page_sql, search_sql,
+    AT_NODE, HITS, NEWEST, PART_OF, SEEK, TERM, UNENDED, WALK, between_sql, count_sql, list_sql, page_sql, search,
+    search_sql,
 };
 use crate::schema::DATA;
+use crate::text::words;
 use crate::{LogStream, NewRun, RunFilter, RunPlace, Seeding, Store, data, registry, retention, seed_runs};
 
 fn every_filter() -> Vec<RunFilter> {
@@ -112,6 +114,7 @@ fn every_list_goes_along_an_index() {
     check(store, PART_OF, &[text("invoice"), number(9), number(10)]);
     check(store, SEEK, &[text("invoice"), number(9), number(4)]);
     check(store, WALK, &[text("inv*"), number(9)]);
+    check(store, NEWEST, &[]);
     check(store, TERM, &[text("inv")]);
     check(store, registry::LIST, &[]);
     check(store, registry::RELATIONS, &[text("a")]);
@@ -485,38 +488,60 @@ fn a_search_finds_ids_input_output_logs_and_cjk() {
 fn several_words_find_what_each_of_them_finds() {
     let fixture = Fixture::new();
     let store = &fixture.store;
-    seed_runs(store, Seeding { runs: 3_000, projects: 5, until: START }).unwrap();
-    let all = RunFilter::default();
-    let search = |text: &str| -> Vec<String> {
-        let found = store.search_runs(text, &all, None, 10_000).unwrap();
-        found.into_iter().map(|run| run.run_id.to_string()).collect()
-    };
+    seed_runs(store, Seeding { runs: 8_000, projects: 5, until: START }).unwrap();
+    let failed = RunFilter { status: Some(RunStatus::Failed), ..RunFilter::default() };
+    let of_project = RunFilter { project: Some("seed0001".to_owned()), ..RunFilter::default() };
+    // Words of all runs, of every third, of every thousandth, of none; together those of a rare and a frequent one.
     for (text, others) in [
-        ("invoice weekly", ["invoice", "weekly", "weekly"]),
-        ("运行 报告 codex", ["运行", "报告", "codex"]),
-        ("contract 99 ledger", ["contract", "99", "ledger"]),
-        ("review customer shipment", ["review", "customer", "shipment"]),
-        ("invoice quali", ["invoice", "quality", "quality"]),
-        ("naïve меню arch", ["naïve", "меню", "archive"]),
+        ("invoice weekly", &["invoice", "weekly"][..]),
+        ("运行 报告 codex", &["运行", "报告", "codex"]),
+        ("contract 99 ledger", &["contract", "99", "ledger"]),
+        ("done 995", &["done", "995"]),
+        ("weekly 995 done 995", &["weekly", "995", "done"]),
+        ("995 996", &["995", "996"]),
+        ("7995 done", &["7995", "done"]),
+        ("review customer shipment", &["review", "customer", "shipment"]),
+        ("invoice quali", &["invoice", "quality"]),
+        ("naïve меню arch", &["naïve", "меню", "archive"]),
+        ("invoice nowhere", &["nowhere"]),
     ] {
-        let mut expected = search(others[0]);
-        for other in &others[1..] {
-            let these: std::collections::HashSet<String> = search(other).into_iter().collect();
-            expected.retain(|run| these.contains(run));
-        }
-        assert_eq!(search(text), expected, "{text}");
-        let mut paged: Vec<String> = Vec::new();
-        loop {
-            let before = paged.last().map(|run| run.parse().unwrap());
-            let page = store.search_runs(text, &all, before.as_ref(), 7).unwrap();
-            if page.is_empty() {
-                break;
+        for filter in [&RunFilter::default(), &failed, &of_project] {
+            let search = |text: &str| -> Vec<String> {
+                let found = store.search_runs(text, filter, None, 10_000).unwrap();
+                found.into_iter().map(|run| run.run_id.to_string()).collect()
+            };
+            let mut expected = search(others[0]);
+            for other in &others[1..] {
+                let these: std::collections::HashSet<String> = search(other).into_iter().collect();
+                expected.retain(|run| these.contains(run));
             }
-            paged.extend(page.into_iter().map(|run| run.run_id.to_string()));
+            assert_eq!(search(text), expected, "{text}, {filter:?}");
+            assert_eq!(by_pages(store, text, filter, 7, HITS), expected, "{text}, by pages");
+            assert_eq!(by_pages(store, text, filter, 7, 40), expected, "{text}, when little is looked at at once");
         }
-        assert_eq!(paged, expected, "{text}, by pages");
     }
-    assert!(search("review customer shipment").len() > 20);
+    let both = |text: &str| by_pages(store, text, &RunFilter::default(), 50, HITS).len();
+    assert!(both("review customer shipment") > 20 && both("done 995") > 5 && both("7995 done") == 1);
+}
+
+/// The whole of a search, page by page.
+fn by_pages(store: &Store, text: &str, filter: &RunFilter, limit: usize, patience: usize) -> Vec<String> {
+    let words = words(text);
+    let (mut found, mut before) = (Vec::new(), None);
+    loop {
+        let filter = filter.clone();
+        let words = words.clone();
+        let page = store
+            .database
+            .read_together(move |connection| search(connection, &words, &filter, before, limit, patience))
+            .unwrap();
+        found.extend(page.runs.into_iter().map(|(_, run)| run.run_id.to_string()));
+        assert!(page.more.is_none_or(|more| before.is_none_or(|before| more < before)), "{text}: no step ahead");
+        before = page.more;
+        if before.is_none() {
+            return found;
+        }
+    }
 }
 
 #[test]
