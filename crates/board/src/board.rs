@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::config::Config;
 use crate::error::{BoardError, Result, refuse};
 use crate::files::{self, Stamp};
-use crate::front_matter::Text;
+use crate::front_matter::{Text, body_of};
 use crate::index::{Index, place_of};
 use crate::lexicon::Lexicon;
 use crate::looking::Looking;
@@ -102,6 +102,14 @@ impl Board {
             place.read(&text, stamp).ok()
         });
         read.filter(|whole| whole.id == record.id).unwrap_or_else(|| record.clone().with_body(String::new()))
+    }
+
+    /// A record's body from its file. Of a file that is as it was nothing else is read again.
+    pub(crate) fn body(&self, record: &Record) -> String {
+        match files::read(&self.workspace.at(&record.path), u64::MAX) {
+            Ok((text, stamp)) if stamp == record.stamp => body_of(&text).to_owned(),
+            _ => self.read(record).body,
+        }
     }
 
     /// A whole record with its references, as answers have it.

@@ -43,7 +43,7 @@ impl Board {
     /// `AGENT_CONTEXT_CARD_NOT_FOUND`.
     pub fn context(&self, card_id: Option<&str>, limit: usize) -> Result<Bundle> {
         let (index, lexicon) = self.searchable();
-        let body = |at: usize| self.read(&index.records[at]).body;
+        let body = |at: usize| self.body(&index.records[at]);
         let searched = Searched { index: &index, lexicon: &lexicon, body: &body };
         let focus = match card_id {
             Some(id) => {

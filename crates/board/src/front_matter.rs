@@ -39,6 +39,39 @@ pub(crate) struct Text {
     body: String,
 }
 
+/// A text at its header's edges.
+struct Parts<'a> {
+    newline: &'static str,
+    lines: Vec<&'a str>,
+    close: &'a str,
+    body: &'a str,
+}
+
+/// Splits a text; `None`: it has no header.
+fn split(text: &str) -> Option<Parts<'_>> {
+    let (newline, rest) = match text.strip_prefix("---\n") {
+        Some(rest) => ("\n", rest),
+        None => ("\r\n", text.strip_prefix("---\r\n")?),
+    };
+    let mut lines = Vec::new();
+    let mut position = 0;
+    while position < rest.len() {
+        let end = rest[position..].find('\n').map_or(rest.len(), |at| position + at + 1);
+        let line = &rest[position..end];
+        position = end;
+        if line.trim_end() == "---" && line.starts_with("---") {
+            return Some(Parts { newline, lines, close: line, body: &rest[position..] });
+        }
+        lines.push(line);
+    }
+    None
+}
+
+/// The body of a text as [`Text::body`] gives it; a text without a header is all body.
+pub(crate) fn body_of(text: &str) -> &str {
+    trimmed(split(text).map_or(text, |parts| parts.body))
+}
+
 impl Text {
     /// Makes a new record's text. Empty values are left out.
     pub(crate) fn new(fields: &Map<String, Value>, body: &str) -> Result<Self> {
@@ -54,29 +87,12 @@ impl Text {
 
     /// Takes `text` apart; `lists` are the keys whose `[a, b]` is a list. `None` without a header.
     pub(crate) fn parse(text: &str, lists: &[&str]) -> Option<Self> {
-        let (newline, rest) = match text.strip_prefix("---\n") {
-            Some(rest) => ("\n", rest),
-            None => ("\r\n", text.strip_prefix("---\r\n")?),
-        };
-        let mut lines = Vec::new();
-        let mut position = 0;
-        let close = loop {
-            if position >= rest.len() {
-                return None;
-            }
-            let end = rest[position..].find('\n').map_or(rest.len(), |at| position + at + 1);
-            let line = &rest[position..end];
-            position = end;
-            if line.trim_end() == "---" && line.starts_with("---") {
-                break line;
-            }
-            lines.push(line);
-        };
+        let parts = split(text)?;
         Some(Self {
-            newline,
-            entries: entries(&lines, lists),
-            close: close.to_owned(),
-            body: rest[position..].to_owned(),
+            newline: parts.newline,
+            entries: entries(&parts.lines, lists),
+            close: parts.close.to_owned(),
+            body: parts.body.to_owned(),
         })
     }
 

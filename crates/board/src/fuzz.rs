@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 use crate::files::Stamp;
-use crate::front_matter::{Text, is_empty, trimmed};
+use crate::front_matter::{Text, body_of, is_empty, trimmed};
 use crate::header::{Bytes, Header};
 use crate::index::{Index, place_of};
 use crate::lexicon::Lexicon;
@@ -31,6 +31,9 @@ pub fn front_matter(bytes: &[u8]) {
     for path in [".project/cards/T-0001-x.md", ".project/docs/x.md", ".project/memory/learnings/x.md"] {
         let Some(place) = place_of(path, &config) else { continue };
         let read = place.read(&source, Stamp::default());
+        if let Ok(record) = &read {
+            assert_eq!(record.body, body_of(&source), "a body read alone is the same");
+        }
         let Some(parsed) = Text::parse(&source, place.kind.lists()) else { continue };
         assert_eq!(parsed.render(), source, "read and written, it is the same");
         let fields = parsed.fields();

@@ -207,8 +207,11 @@ impl Header {
 
     /// Calls `see` for every text of a value, however deep; the key's case does not count.
     pub(crate) fn any_text(&self, key: &str, see: &mut dyn FnMut(&str) -> bool) -> bool {
-        let found =
-            self.entries.iter().position(|entry| entry.form != Form::Item && self.key(entry).to_lowercase() == key);
+        let is_it = |entry: &Entry| {
+            let name = self.key(entry);
+            if name.is_ascii() { name.eq_ignore_ascii_case(key) } else { name.to_lowercase() == key }
+        };
+        let found = self.entries.iter().position(|entry| entry.form != Form::Item && is_it(entry));
         let Some(at) = found else { return false };
         let entry = &self.entries[at];
         match entry.form {

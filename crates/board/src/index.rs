@@ -35,7 +35,30 @@ pub struct Index {
     /// Where the record of a slot is.
     places: Vec<u32>,
     by_path: HashMap<u64, u32>,
+    /// What records are narrowed and ordered by, by slot: thousands are looked at for a page of them.
+    marks: Vec<Mark>,
+    statuses: HashMap<Box<str>, u32>,
     pub(crate) graph: Graph,
+}
+
+/// What is known of a record without going to it.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    /// The number of its status.
+    status: u32,
+    /// The beginning of when it was updated.
+    updated: u128,
+    /// Whether that is not all of it.
+    is_cut: bool,
+}
+
+/// The first bytes of a text as a number: numbers are in the order of the texts, but for those that begin alike.
+fn beginning(text: &str) -> u128 {
+    let mut bytes = [0; 16];
+    for (byte, found) in bytes.iter_mut().zip(text.bytes()) {
+        *byte = found;
+    }
+    u128::from_be_bytes(bytes)
 }
 
 /// Orders by id, so that `T-9999` comes before `T-10000`, and files of one id by path.
@@ -62,6 +85,8 @@ impl Index {
             unreadable,
             places: slots.clone(),
             by_path: HashMap::with_capacity(records.len()),
+            marks: Vec::with_capacity(records.len()),
+            statuses: HashMap::new(),
             graph: Graph::default(),
             records: Vec::new(),
             slots,
@@ -69,6 +94,7 @@ impl Index {
         for (slot, record) in (0..).zip(&records) {
             index.by_path.insert(path_key(&record.path), slot);
             index.graph.add(slot, record);
+            index.mark(record);
         }
         index.records = records;
         index
@@ -83,8 +109,39 @@ impl Index {
         self.slots.insert(at, slot);
         self.by_path.insert(path_key(&record.path), slot);
         self.graph.add(slot, &record);
+        self.mark(&record);
         self.records.insert(at, record);
         slot
+    }
+
+    /// Marks the record of the next slot.
+    fn mark(&mut self, record: &Record) {
+        let next = small(self.statuses.len());
+        let status = match self.statuses.get(record.status()) {
+            Some(known) => *known,
+            None => *self.statuses.entry(record.status().into()).or_insert(next),
+        };
+        let updated = record.updated();
+        let is_cut = updated.len() > 16 || updated.contains('\0');
+        self.marks.push(Mark { status, updated: beginning(updated), is_cut });
+    }
+
+    /// Which records have a status that is wanted, by slot.
+    pub(crate) fn of_status(&self, wanted: impl Fn(&str) -> bool) -> impl Fn(usize) -> bool {
+        let mut is_wanted = vec![false; self.statuses.len()];
+        for (status, number) in &self.statuses {
+            is_wanted[*number as usize] = wanted(status);
+        }
+        move |slot| is_wanted[self.marks[slot].status as usize]
+    }
+
+    /// Compares when two records were updated.
+    pub(crate) fn compare_updated(&self, one: usize, other: usize) -> Ordering {
+        let (mark, other_mark) = (&self.marks[self.slot(one)], &self.marks[self.slot(other)]);
+        mark.updated.cmp(&other_mark.updated).then_with(|| {
+            let all_said = !mark.is_cut && !other_mark.is_cut;
+            if all_said { Ordering::Equal } else { self.records[one].updated().cmp(self.records[other].updated()) }
+        })
     }
 
     /// Removes the record of a file.

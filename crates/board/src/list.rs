@@ -181,7 +181,7 @@ impl Board {
     /// `SEARCH_REGEX_INVALID`.
     pub fn search(&self, query: &SearchQuery<'_>) -> Result<Value> {
         let (index, lexicon) = self.searchable();
-        let body = |at: usize| self.read(&index.records[at]).body;
+        let body = |at: usize| self.body(&index.records[at]);
         let searched = Searched { index: &index, lexicon: &lexicon, body: &body };
         let most = query.page.offset.saturating_add(query.page.limit);
         let found = search::search(&searched, query.query, query.kinds, most)?;

@@ -1,6 +1,5 @@
 //! Finding records by words, phrases, fields and patterns, in every script.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use regex::{Regex, RegexBuilder};
@@ -181,6 +180,15 @@ fn contains(value: &str, wanted: &str) -> bool {
 }
 
 impl Filter {
+    /// Makes the question that the filter asks of a record.
+    fn asks<'a>(&'a self, searched: &'a Searched<'_>) -> Box<dyn Fn(usize) -> bool + 'a> {
+        if self.field == "status" {
+            let of_status = searched.index.of_status(|status| contains(status, &self.value));
+            return Box::new(move |at| of_status(searched.index.slot(at)) != self.negated);
+        }
+        Box::new(|at| self.finds(searched, at) != self.negated)
+    }
+
     /// Tells whether any value of the field contains the text.
     fn finds(&self, searched: &Searched<'_>, at: usize) -> bool {
         let record = &searched.index.records[at];
@@ -196,7 +204,6 @@ impl Filter {
             "title" => contains(&record.title, &self.value),
             "path" => contains(&record.path, &self.value),
             "file" => contains(record.file(), &self.value),
-            "status" => contains(record.status(), &self.value),
             "collection" if record.collection.is_some() => contains(record.record_type(), &self.value),
             "body" => contains(&(searched.body)(at), &self.value),
             "revision" => contains(&record.revision, &self.value),
@@ -242,24 +249,23 @@ pub(crate) struct Found {
     pub(crate) mode: &'static str,
 }
 
-/// Sorts the first `most` hits: what is marked first, then by score, then the newest, then by title and id. What is
-/// compared is looked up once for each hit and not for each comparison, and what is not shown is not sorted.
-fn ordered(index: &Index, hits: Vec<(bool, Hit)>, most: usize, mode: &'static str) -> Found {
+/// Sorts the first `most` hits: what is marked first, then by score, then the newest, then by title and id. What is not
+/// shown is not sorted.
+fn ordered(index: &Index, mut hits: Vec<(bool, Hit)>, most: usize, mode: &'static str) -> Found {
     let total = hits.len();
-    let mut keyed: Vec<_> = hits
-        .into_iter()
-        .map(|(first, hit)| {
-            let record = &index.records[hit.at];
-            let newest = Reverse((first, hit.score, record.updated()));
-            ((newest, record.title.as_str(), record.id.as_str()), hit)
-        })
-        .collect();
-    if most < keyed.len() {
-        keyed.select_nth_unstable_by(most, |(one, _), (other, _)| one.cmp(other));
-        keyed.truncate(most);
+    let name = |hit: &Hit| (&index.records[hit.at].title, &index.records[hit.at].id);
+    let compare = |(first, hit): &(bool, Hit), (other_first, other): &(bool, Hit)| {
+        (other_first, other.score)
+            .cmp(&(first, hit.score))
+            .then_with(|| index.compare_updated(other.at, hit.at))
+            .then_with(|| name(hit).cmp(&name(other)))
+    };
+    if most < hits.len() {
+        hits.select_nth_unstable_by(most, compare);
+        hits.truncate(most);
     }
-    keyed.sort_by_key(|(key, _)| *key);
-    Found { hits: keyed.into_iter().map(|(_, hit)| hit).collect(), total, mode }
+    hits.sort_by(compare);
+    Found { hits: hits.into_iter().map(|(_, hit)| hit).collect(), total, mode }
 }
 
 /// Searches; `kinds` limits what is looked at, empty is everything. Of what is found the first `most` are named.
@@ -285,13 +291,14 @@ pub(crate) fn search(searched: &Searched<'_>, query: &str, kinds: &[String], mos
     query.words.iter().for_each(|word| word.score(searched, &mut scores));
     let mut without = Scores::new(index);
     query.without.iter().for_each(|word| word.score(searched, &mut without));
+    let filters: Vec<_> = query.filters.iter().map(|filter| filter.asks(searched)).collect();
     let mut hits: Vec<(bool, Hit)> = Vec::new();
     for at in looked_at {
         let slot = index.slot(at);
         let score = scores.0[slot];
         if (score > 0 || only_filters)
             && without.0[slot] == 0
-            && query.filters.iter().all(|filter| filter.finds(searched, at) != filter.negated)
+            && filters.iter().all(|asks| asks(at))
             && !query.without_phrases.iter().any(|phrase| holds(searched, at, phrase))
         {
             let whole = query.phrases.iter().all(|phrase| holds(searched, at, phrase));
@@ -495,6 +502,24 @@ mod tests {
         assert_eq!(ids(&index, "-title:ledger"), ["T-0003"]);
         assert!(ids(&index, "nofield:x").is_empty());
         assert_eq!(ids(&index, "tag:on").len(), 3);
+    }
+
+    #[test]
+    fn what_was_updated_last_comes_first_to_the_second() {
+        let (mut index, mut lexicon) = (Index::default(), Lexicon::new());
+        let moments = ["2026-01-02T10:00:01Z", "2026-01-02", "2026-01-02T10:00:09Z", "2026-01-03", ""];
+        for (number, updated) in moments.iter().enumerate() {
+            let text = format!("---\nid: T-{number}\ntitle: Paper\nstatus: s{number}\nupdated: {updated}\n---\n");
+            let place = record::Place::new(Kind::Card, &format!(".project/cards/T-{number}.md"), "T");
+            let card = place.read(&text, Stamp::default()).expect("a card");
+            let terms = terms::of(&card);
+            let slot = index.insert(std::sync::Arc::new(card.into_record()));
+            lexicon.add(slot, "paper", terms.into_iter());
+        }
+        let cards = Cards(index, lexicon, vec![String::new(); moments.len()]);
+        assert_eq!(ids(&cards, "paper"), ["T-3", "T-2", "T-0", "T-1", "T-4"]);
+        assert_eq!(ids(&cards, "status:S2"), ["T-2"]);
+        assert_eq!(ids(&cards, "paper -status:s2 -status:s4"), ["T-3", "T-0", "T-1"]);
     }
 
     #[test]
