@@ -15,6 +15,7 @@ use crate::scene::{Scene, alone, block_on};
 /// 2026-08-28 in the morning.
 const START: i64 = 1_787_900_000_000;
 const DAY: i64 = 24 * 3_600 * 1_000;
+const HOUR: i64 = DAY / 24;
 
 /// It tells what its clock shows and what chance gives, before and after it waits.
 const SOURCE: &str = r"
@@ -168,15 +169,34 @@ fn a_clock_that_was_set_back_harms_nothing() {
 }
 
 #[test]
+fn a_clock_that_jumps_ahead_and_is_put_right_gives_nothing_up() {
+    let _alone = alone();
+    let machine = Machine::new(SOURCE, json!("./main.workflow.ts"));
+    let first = machine.begin("monday");
+    assert_eq!(machine.store("monday").expire_waiting().unwrap(), []);
+    machine.clock.advance(400 * DAY);
+    assert_eq!(machine.store("monday").expire_waiting().unwrap(), []);
+    machine.clock.advance(HOUR - 1);
+    assert_eq!(machine.store("friday").expire_waiting().unwrap(), []);
+    assert!(!machine.store("friday").claim_pruning(std::time::Duration::ZERO).unwrap(), "nor is anything deleted");
+    machine.clock.advance(-400 * DAY);
+    assert_eq!(machine.store("friday").expire_waiting().unwrap(), []);
+    machine.clock.advance(HOUR);
+    assert_eq!(machine.answer("friday", &first).pending.unwrap().title, "Second");
+}
+
+#[test]
 fn a_run_that_nobody_answers_is_given_up_after_a_month_and_not_before() {
     let _alone = alone();
     let machine = Machine::new(SOURCE, json!("./main.workflow.ts"));
     let first = machine.begin("monday");
     let run = first.run_id.clone().unwrap();
-    machine.clock.advance(30 * DAY - 1);
+    machine.clock.advance(30 * DAY - HOUR);
+    assert_eq!(machine.store("friday").expire_waiting().unwrap(), []);
+    machine.clock.advance(HOUR - 1);
     assert_eq!(machine.store("friday").expire_waiting().unwrap(), []);
     machine.clock.advance(1);
-    assert_eq!(machine.store("friday").expire_waiting().unwrap(), std::slice::from_ref(&run));
+    assert_eq!(machine.store("friday").expire_waiting().unwrap(), std::slice::from_ref(&run), "looked at an hour ago");
     let record = machine.store("friday").show(&run).unwrap();
     assert_eq!(record.cancel_reason(), Some(model::CancelReason::Expired));
     let answer = NewAnswer { action: AnswerAction::Accept, content: json!({ "mood": "calm" }), by: "cli".into() };

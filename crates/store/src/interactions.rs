@@ -6,6 +6,7 @@ use model::{
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde_json::{Value, json};
 
+use crate::belief::Look;
 use crate::body::{Stored, decode_text, json as read_json, parse};
 use crate::database::{Fault, Outcome};
 use crate::runs::{Lease, RunRecord, RunSummary, SUMMARY, Step, find, grow, held, note, step, summary};
@@ -363,7 +364,8 @@ impl Store {
         })
     }
 
-    /// Cancels waiting runs whose question nobody has answered in time, 100 at a time. Returns them.
+    /// Cancels waiting runs whose question nobody has answered in time, 100 at a time. Returns them. None while the clock
+    /// has just jumped ahead by more than a day: an hour later it is believed.
     ///
     /// # Errors
     ///
@@ -380,11 +382,15 @@ impl Store {
             Ok(runs)
         }
         let now = self.now();
-        if self.database.read(|connection| expired(connection, now))?.is_empty() {
+        let (look, runs) =
+            self.database.read_together(|connection| Ok((Look::at(connection, now)?, expired(connection, now)?)))?;
+        if !look.is_news() && (runs.is_empty() || !look.is_believed) {
             return Ok(Vec::new());
         }
         self.database.write(Durability::Process, move |connection| {
-            let runs = expired(connection, now)?;
+            let look = Look::at(connection, now)?;
+            look.note(connection)?;
+            let runs = if look.is_believed { expired(connection, now)? } else { Vec::new() };
             for run in &runs {
                 let state = find(connection, run)?;
                 let reason = Some(model::CancelReason::Expired);

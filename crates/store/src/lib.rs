@@ -11,6 +11,7 @@
 //! `BEGIN IMMEDIATE` transactions, and queries have connections of their own. Nothing is opened and no thread started
 //! before it is needed.
 
+mod belief;
 mod body;
 mod changes;
 mod connection;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use model::{RunId, TimestampMs};
 use rusqlite::Connection;
 
+use crate::belief::Look;
 use crate::changes;
 use crate::database::Outcome;
 use crate::runs::{PARTS, find, run_id};
@@ -285,7 +286,8 @@ impl Store {
         })
     }
 
-    /// Claims the pruning of this day for this process: true for one caller, if the last one was `every` ago or more.
+    /// Claims the pruning of this day for this process: true for one caller, if the last one was `every` ago or more. Not
+    /// while the clock has just jumped ahead by more than a day.
     ///
     /// # Errors
     ///
@@ -298,11 +300,15 @@ impl Store {
             // A clock that was set back must not stop pruning for years.
             Ok(now.saturating_sub(last) >= every || last > now)
         };
-        if !self.database.read(due)? {
+        let (look, is_due) =
+            self.database.read_together(|connection| Ok((Look::at(connection, now)?, due(connection)?)))?;
+        if !look.is_news() && (!is_due || !look.is_believed) {
             return Ok(false);
         }
         self.database.write(Durability::Process, move |connection| {
-            if !due(connection)? {
+            let look = Look::at(connection, now)?;
+            look.note(connection)?;
+            if !look.is_believed || !due(connection)? {
                 return Ok(false);
             }
             connection.execute("UPDATE meta SET pruned_at = ?1 WHERE one = 1", [now])?;

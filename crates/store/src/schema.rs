@@ -34,6 +34,7 @@ pub(crate) const HISTORY: Schema = Schema {
         include_str!("../../../migrations/history/0003_spent.sql"),
         include_str!("../../../migrations/history/0004_terms.sql"),
         include_str!("../../../migrations/history/0005_standing.sql"),
+        include_str!("../../../migrations/history/0006_clock.sql"),
     ],
     min_writer: 1,
 };

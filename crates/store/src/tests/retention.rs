@@ -102,6 +102,10 @@ fn one_process_prunes_a_day() {
     fixture.clock.advance(86_400_000);
     assert!(fixture.another().claim_pruning(day).unwrap());
     // A clock that was wrong by years and was put right.
+    fixture.clock.advance(86_400_000 * 400);
+    assert!(!fixture.store.claim_pruning(day).unwrap());
+    fixture.clock.advance(-86_400_000 * 400);
+    assert!(!fixture.store.claim_pruning(day).unwrap(), "it is still the same day");
     fixture.clock.advance(-86_400_000 * 400);
     assert!(fixture.store.claim_pruning(day).unwrap());
 }
