@@ -13,8 +13,10 @@ use crate::yaml_scalar::{self, Scalar};
 /// Nesting of collections. Job files have about ten levels.
 const MOST_DEPTH: usize = 100;
 
-/// Values in a document after aliases are replaced, so that a file of a few lines cannot become gigabytes.
+/// Values that stand in a document.
 const MOST_VALUES: usize = 500_000;
+/// Values that its aliases repeat, so that a file of a few lines cannot become gigabytes or take seconds.
+const MOST_REPEATED: usize = 20_000;
 
 /// Why a text is no YAML that we take.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -211,6 +213,7 @@ struct Composer {
     implicit_null: bool,
     documents: usize,
     values: usize,
+    repeated: usize,
 }
 
 fn fault(span: Span, message: impl Into<String>) -> YamlError {
@@ -230,7 +233,7 @@ impl Composer {
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
-                self.count(1, span)?;
+                self.count(span)?;
                 if self.open.is_empty() {
                     self.implicit_null = style == ScalarStyle::Plain && text.is_empty() && tag.is_none();
                 }
@@ -247,7 +250,10 @@ impl Composer {
                     return Err(fault(span, "an alias stands inside what it names"));
                 };
                 let size = *size;
-                self.count(size, span)?;
+                self.repeated = self.repeated.saturating_add(size);
+                if self.repeated > MOST_REPEATED {
+                    return Err(fault(span, format!("aliases repeat over {MOST_REPEATED} values")));
+                }
                 let node = self.anchors.get(&anchor).map(|(node, _)| node.clone());
                 match node {
                     Some(node) => self.add(node, false, span),
@@ -284,7 +290,7 @@ impl Composer {
     }
 
     fn begin(&mut self, span: Span, tag: Option<&Tag>, own: &str) -> Result<(), YamlError> {
-        self.count(1, span)?;
+        self.count(span)?;
         if self.open.len() >= MOST_DEPTH {
             return Err(fault(span, format!("nested over {MOST_DEPTH} levels")));
         }
@@ -295,10 +301,10 @@ impl Composer {
         }
     }
 
-    fn count(&mut self, more: usize, span: Span) -> Result<(), YamlError> {
-        self.values = self.values.saturating_add(more);
+    fn count(&mut self, span: Span) -> Result<(), YamlError> {
+        self.values += 1;
         if self.values > MOST_VALUES {
-            return Err(fault(span, format!("over {MOST_VALUES} values, counted with what aliases repeat")));
+            return Err(fault(span, format!("over {MOST_VALUES} values")));
         }
         Ok(())
     }
