@@ -72,11 +72,15 @@ impl Schema {
 
     fn state(&self, connection: &Connection, path: &Path) -> Result<State> {
         let sql = |error| StoreError::sql(path, error);
-        let version = pragma(connection, "user_version").map_err(sql)?;
-        if version == self.number() && pragma(connection, "application_id").map_err(sql)? == self.application_id {
+        let read = |name| pragma(connection, name).map_err(sql);
+        if read("user_version")? == self.number() && read("application_id")? == self.application_id {
             return Ok(State::Current);
         }
-        let application = pragma(connection, "application_id").map_err(sql)?;
+        // Of one moment: while another process makes the tables, half of what is seen would be from before and half from
+        // after, which is how the file of another program looks.
+        let _moment =
+            connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose().map_err(sql)?;
+        let (version, application) = (read("user_version")?, read("application_id")?);
         if application != self.application_id {
             let tables: i64 =
                 connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(sql)?;
