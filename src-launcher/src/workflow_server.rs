@@ -169,6 +169,11 @@ impl WorkflowServer {
                     event => pass_on(event, call).await,
                 },
                 result = &mut run.result => {
+                    if let Some(mut asking) = asking.take() {
+                        // Nobody waits for that answer any more: the client takes the form away.
+                        asking.withdraw.cancel();
+                        let _ = (&mut asking.outcome).await;
+                    }
                     let envelope = result.map_err(|_| Fault::Internal("the run ended without a result".into()))?;
                     return Ok(match carried {
                         Some(asked) if envelope.pending.is_some() => self.input_required(entrypoint, &envelope, &asked, call, 0, None),
@@ -270,7 +275,10 @@ impl WorkflowServer {
             let schema = asking::schema(&asked.form, &call.caller.client.protocol).ok_or_else(forged)?;
             let response = call.input_responses.as_ref().and_then(|responses| responses.get(&carried.key()));
             let judged = match response {
-                Some(response) => asking::judge(&asked.form, asked.kind, &schema, Elicited::from_result(response)),
+                Some(response) => match Elicited::from_result(response) {
+                    Elicited::Unsupported(why) => Judged::Again(format!("the answer could not be read: {why}")),
+                    answer => asking::judge(&asked.form, asked.kind, &schema, answer),
+                },
                 None => Judged::Again("no answer came with the call".into()),
             };
             match judged {

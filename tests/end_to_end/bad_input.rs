@@ -524,6 +524,58 @@ fn a_worker_that_ignores_signals(#[values("timeout", "cancel", "end")] how: &str
     home.assert_nothing_left();
 }
 
+/// What a program writes without end is heard after its time is over and after a cancel, not before.
+#[rstest]
+fn a_flood_of_output_does_not_outlast_its_end(#[values("timeout", "cancel")] how: &str) {
+    let home = environment();
+    project(
+        &home,
+        json!({ "flood": { "description": "Floods.", "timeoutSeconds": if how == "timeout" { 1 } else { 600 }, "command": ["python3", "-c",
+            "import os, signal\n\
+             signal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
+             open('ready', 'w').close()\n\
+             while True: os.write(1, b'x' * 65536)"] } }),
+        &[],
+    );
+    let mut client = serve(&home, LEGACY);
+    let id = client.ask("tools/call", json!({ "name": "flood", "arguments": {} }));
+    wait_for_file(&home, "ready");
+    let since = Instant::now();
+    if how == "cancel" {
+        client.cancel(&id);
+    }
+    let inner = &home;
+    let wanted = if how == "cancel" { "cancelled" } else { "timeout" };
+    crate::fixtures::wait_until("the run to end", || runs(inner)[0]["status"] == wanted);
+    // One second of time where it has that, two for the polite signal, and room for a busy machine.
+    assert!(since.elapsed() < Duration::from_secs(12), "it took {:?}", since.elapsed());
+    client.finish();
+    home.assert_nothing_left();
+}
+
+#[test]
+fn a_report_that_is_a_pipe_or_a_link_is_refused() {
+    let home = environment();
+    project(
+        &home,
+        json!({
+            "pipe": { "description": "A pipe.", "command": ["python3", "-c",
+                "import os; path = os.environ['WORKFLOW_OUTPUT']; os.path.exists(path) and os.remove(path); os.mkfifo(path)"] },
+            "link": { "description": "A link.", "command": ["python3", "-c",
+                "import os; path = os.environ['WORKFLOW_OUTPUT']; os.path.exists(path) and os.remove(path); os.symlink('/etc/passwd', path)"] },
+        }),
+        &[],
+    );
+    let mut client = serve(&home, LEGACY);
+    for (tool, what) in [("pipe", "a named pipe"), ("link", "link")] {
+        let result = client.call(tool, json!({})).result();
+        let message = result["structuredContent"]["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("its report cannot be read") && message.contains(what), "{result}");
+    }
+    client.finish();
+    home.assert_nothing_left();
+}
+
 /// A worker that forks as fast as it can, within reason: all of it goes with the call.
 #[test]
 fn a_worker_that_forks_without_end() {

@@ -280,6 +280,76 @@ fn an_answer_from_the_terminal_reaches_the_call_that_waits() {
     environment.assert_nothing_left();
 }
 
+/// A script that asks for a word.
+const ASKS: &str = "export default async (input, flow) => (await flow.form({ title: 'T', fields: { word: { type: 'string', required: true } } })).word;";
+
+#[test]
+fn cancelled_from_elsewhere_a_call_says_why_and_its_form_is_taken_away() {
+    let environment = environment();
+    let main = script(&environment, ASKS);
+    let mut client = Client::start(&environment, &["mcp".to_owned(), main], with_forms(LEGACY, vec![Value::Null]));
+    let call = client.ask("tools/call", json!({ "name": "main", "arguments": {} }));
+    assert!(client.until(std::time::Duration::from_secs(20), |client| !client.elicited.is_empty()));
+    let data = history(&environment);
+    let waiting = newest(&environment, "main");
+    assert_eq!(run(&environment, &["runs", "cancel", id(&waiting), "--data-dir", &data]).code, 0);
+    let result = client.wait(&call).result();
+    let error = &result["structuredContent"]["error"];
+    assert_eq!(error["code"], "cancelled", "{result}");
+    assert_eq!(error["message"], "a person cancelled the run");
+    let withdrawn = |client: &Client| client.notifications.iter().any(|one| one["method"] == "notifications/cancelled");
+    assert!(client.until(std::time::Duration::from_secs(5), withdrawn), "the form stays open");
+    client.finish();
+    let shown = run(&environment, &["runs", "show", id(&waiting), "--json", "--data-dir", &data]).json();
+    assert_eq!(shown["error"]["code"], "cancelled", "{shown}");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_is_asked_for_again() {
+    let environment = environment();
+    let main = script(&environment, ASKS);
+    let mut client = Client::start(&environment, &["mcp".to_owned(), main], with_forms(MODERN, Vec::new()));
+    let mut result = client.call("main", json!({})).result();
+    for odd in
+        [json!({}), json!(5), json!({ "action": "weird" }), json!({ "action": "accept", "content": { "word": "x" } })]
+    {
+        assert_eq!(result["resultType"], "input_required", "{result}");
+        let key = result["inputRequests"].as_object().and_then(|asks| asks.keys().next()).expect("a question").clone();
+        let retry = json!({
+            "name": "main", "arguments": {}, "requestState": result["requestState"], "inputResponses": { key: odd },
+        });
+        result = client.request("tools/call", retry).result();
+    }
+    assert_eq!(result["structuredContent"]["output"], "x", "{result}");
+    client.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_run_whose_worker_is_killed_while_it_waits_waits_on() {
+    let environment = environment();
+    let main = script(&environment, ASKS);
+    let mut client = Client::start(&environment, &["mcp".to_owned(), main], with_forms(LEGACY, vec![Value::Null]));
+    let call = client.ask("tools/call", json!({ "name": "main", "arguments": {} }));
+    assert!(client.until(std::time::Duration::from_secs(20), |client| !client.elicited.is_empty()));
+    let workers = process::tree::descendants(client.pid());
+    assert!(!workers.is_empty());
+    for worker in workers {
+        process::tree::signal(worker, process::tree::Signal::Kill);
+    }
+    let result = client.wait(&call).result();
+    assert_eq!(result["structuredContent"]["status"], "interaction_required", "{result}");
+    let waiting = newest(&environment, "main");
+    assert_eq!(waiting["status"], "waiting_for_input");
+    client.finish();
+    let data = history(&environment);
+    let done =
+        run(&environment, &["runs", "resume", id(&waiting), "--answer-json", r#"{"word": "on"}"#, "--data-dir", &data]);
+    assert_eq!(done.json()["output"], "on", "{}", done.stderr);
+    environment.assert_nothing_left();
+}
+
 /// Answers every request on a port of this machine, `/elsewhere` with a redirect to another host.
 fn server() -> (u16, std::sync::mpsc::Receiver<String>) {
     use std::io::{BufRead, BufReader, Write};

@@ -164,6 +164,17 @@ impl CancelReason {
         }
     }
 
+    /// Says it in words, as the error of a cancelled run does.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Person => "a person cancelled the run",
+            Self::Client => "the client cancelled the call",
+            Self::ClientGone => "the client went away; `workflow-code runs resume` continues the run",
+            Self::Expired => "nobody answered in time",
+        }
+    }
+
     /// Returns the reason of that name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

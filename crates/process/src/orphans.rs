@@ -11,9 +11,24 @@ pub fn inherit() {
     }
 }
 
+/// Looks that are taken for strangers: one that forks as fast as it is killed is met again, and again.
+const LOOKS: usize = 64;
+
 /// Kills and reaps every child of this process that is not in `known`, with its descendants: such children were
-/// orphaned by one of ours that died. Returns how many were found.
+/// orphaned by one of ours that died. What they leave behind while they are killed becomes our child in turn, so it looks
+/// until there is none. Returns how many were found.
 pub fn end_strangers(known: &[u32]) -> usize {
+    let mut found = 0;
+    for _ in 0..LOOKS {
+        match end_those_there(known) {
+            0 => break,
+            more => found += more,
+        }
+    }
+    found
+}
+
+fn end_those_there(known: &[u32]) -> usize {
     let me = std::process::id();
     if tree::is_childless() {
         return 0;

@@ -103,7 +103,11 @@ pub(crate) fn same_file(one: &Metadata, other: &Metadata) -> bool {
 
 /// Opens a regular file without ever blocking and without following a link at its end. A device is never opened:
 /// the opening alone can do something.
-pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), ReadError> {
+///
+/// # Errors
+///
+/// Nothing is there, something else is there, or it was exchanged meanwhile.
+pub fn open_regular(path: &Path) -> Result<(File, Metadata), ReadError> {
     let seen = std::fs::symlink_metadata(path).map_err(|source| ReadError::io(path, source))?;
     if !seen.is_file() {
         return Err(ReadError::NotRegular { path: path.to_owned(), kind: kind_of(&seen) });

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::belief::Look;
 use crate::body::{Stored, decode_text, json as read_json, parse};
 use crate::database::{Fault, Outcome};
-use crate::runs::{Lease, RunRecord, RunSummary, SUMMARY, Step, find, grow, held, note, step, summary};
+use crate::runs::{Lease, RunRecord, RunSummary, SUMMARY, Step, cancel_now, find, grow, held, note, step, summary};
 use crate::{Durability, MASK, Result, Store, StoreError};
 
 /// Runs that one call of [`Store::expire_waiting`] ends.
@@ -393,8 +393,7 @@ impl Store {
             let runs = if look.is_believed { expired(connection, now)? } else { Vec::new() };
             for run in &runs {
                 let state = find(connection, run)?;
-                let reason = Some(model::CancelReason::Expired);
-                step(connection, &state, Step { to: RunStatus::Cancelled, reason, at: now })?;
+                cancel_now(connection, &state, model::CancelReason::Expired, now)?;
             }
             Ok(runs)
         })

@@ -53,16 +53,10 @@ impl End {
     }
 
     pub(super) fn cancelled(reason: CancelReason) -> Self {
-        let why = match reason {
-            CancelReason::Person => "a person cancelled the run",
-            CancelReason::Client => "the client cancelled the call",
-            CancelReason::ClientGone => "the client went away; `workflow-code runs resume` continues the run",
-            CancelReason::Expired => "nobody answered in time",
-        };
         Self {
             status: RunStatus::Cancelled,
             output: None,
-            error: Some(RunError::new(ErrorCode::Cancelled, why)),
+            error: Some(RunError::new(ErrorCode::Cancelled, reason.sentence())),
             reason: Some(reason),
         }
     }

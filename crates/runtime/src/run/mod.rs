@@ -411,6 +411,39 @@ impl Drive {
                     worker.say(&ToWorker::Cancel);
                     kill_at = Some(Instant::now() + GRACE_GONE);
                 }
+                () = tokio::time::sleep_until(clock.deadline().unwrap_or(far)), if ending.is_none() && clock.deadline().is_some() => {
+                    ending = Some(Ending::Timeout);
+                    worker.say(&ToWorker::TimeOut);
+                    kill_at = Some(Instant::now() + GRACE);
+                }
+                () = tokio::time::sleep_until(kill_at.unwrap_or(far)), if kill_at.is_some() => {
+                    break LegEnd::Over(End::from_outside(ending.unwrap_or(Ending::Timeout), limit));
+                }
+                () = tokio::time::sleep_until(clock.due().unwrap_or(far)), if clock.due().is_some() => {
+                    running.spend(clock).await;
+                }
+                () = tokio::time::sleep_until(record_at.unwrap_or(far)), if record_at.is_some() => {
+                    running.flush().await;
+                    record_at = None;
+                }
+                Some(code) = commands.park.recv() => {
+                    parking = Some(code);
+                    // Those that ask a person wait under their own ids as well.
+                    running.tell_children(ChildControl::Park(code));
+                }
+                () = answer_due(&answered, &mut look), if !running.open.is_empty() && ending.is_none() && !suspending => {
+                    match running.answered(&results).await {
+                        Ok(Moved::On) => {
+                            parking = None;
+                            if running.open.is_empty() {
+                                clock.go_on();
+                            }
+                        }
+                        Ok(Moved::Nothing | Moved::Command(_)) => {}
+                        Err(stop) => break stopped(stop, &running.lease),
+                    }
+                }
+                // Whatever a worker says without end, nothing above waits for it.
                 message = worker.next() => match message {
                     Some(FromWorker::Done(Outcome::Suspended)) if ending.is_none() => {
                         break parked(running, parking.unwrap_or(ErrorCode::InteractionRequired));
@@ -437,6 +470,10 @@ impl Drive {
                         if running.unrecorded && record_at.is_none() {
                             record_at = Some(Instant::now() + RECORD);
                         }
+                    }
+                    // It only waited, and what it waited with is in the journal: another worker takes the run up.
+                    None if ending.is_none() && !running.open.is_empty() && running.in_flight == 0 => {
+                        break parked(running, ErrorCode::InteractionRequired);
                     }
                     None => {
                         let how = worker.kill().await;
@@ -475,38 +512,6 @@ impl Drive {
                         Ok(all) => all.into_iter().for_each(|delivered| worker.say(&ToWorker::Deliver(delivered))),
                         Err(stop) => break stopped(stop, &running.lease),
                     }
-                }
-                Some(code) = commands.park.recv() => {
-                    parking = Some(code);
-                    // Those that ask a person wait under their own ids as well.
-                    running.tell_children(ChildControl::Park(code));
-                }
-                () = answer_due(&answered, &mut look), if !running.open.is_empty() && ending.is_none() && !suspending => {
-                    match running.answered(&results).await {
-                        Ok(Moved::On) => {
-                            parking = None;
-                            if running.open.is_empty() {
-                                clock.go_on();
-                            }
-                        }
-                        Ok(Moved::Nothing | Moved::Command(_)) => {}
-                        Err(stop) => break stopped(stop, &running.lease),
-                    }
-                }
-                () = tokio::time::sleep_until(clock.deadline().unwrap_or(far)), if ending.is_none() && clock.deadline().is_some() => {
-                    ending = Some(Ending::Timeout);
-                    worker.say(&ToWorker::TimeOut);
-                    kill_at = Some(Instant::now() + GRACE);
-                }
-                () = tokio::time::sleep_until(kill_at.unwrap_or(far)), if kill_at.is_some() => {
-                    break LegEnd::Over(End::from_outside(ending.unwrap_or(Ending::Timeout), limit));
-                }
-                () = tokio::time::sleep_until(clock.due().unwrap_or(far)), if clock.due().is_some() => {
-                    running.spend(clock).await;
-                }
-                () = tokio::time::sleep_until(record_at.unwrap_or(far)), if record_at.is_some() => {
-                    running.flush().await;
-                    record_at = None;
                 }
             }
         };

@@ -1,14 +1,15 @@
 //! Runs a command entrypoint: starts it, passes its output on, reads its report.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::{Mutex, PoisonError};
 
 use model::{ErrorCode, Limits, NodeKind, NodeStatus, RunError};
 use process::{Environment, Input, Spec};
+use project::read::ReadError;
 use serde_json::Value;
 
 use script::{Narration, Stream};
@@ -142,14 +143,12 @@ fn finish(job: &CommandJob, stdout: Collected) -> Outcome {
 }
 
 fn read_report(path: &str) -> Result<Option<Value>, String> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+    // The command may have put anything there: a link to a file that it could not read, a pipe that never ends.
+    let file = match project::read::open_regular(Path::new(path)) {
+        Ok((file, _)) => file,
+        Err(ReadError::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(format!("its report cannot be read: {error}")),
     };
-    if !file.metadata().is_ok_and(|facts| facts.is_file()) {
-        return Err("its report is no regular file".into());
-    }
     let mut bytes = Vec::new();
     let most = u64::try_from(OUTPUT_BYTES).unwrap_or(u64::MAX);
     file.take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("its report cannot be read: {error}"))?;

@@ -39,7 +39,7 @@ pub use show::{RunRecord, RunSizes, Stage};
 #[cfg(test)]
 pub(crate) use state::UNFINISHED;
 pub use state::{CancelOutcome, Finish, Signals, Taken};
-pub(crate) use state::{Step, step};
+pub(crate) use state::{Step, cancel_now, step};
 
 /// The right to write a run's records: held by its owner until another process takes the run over.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! A run moves between its states, and from one owner to the next.
 
-use model::{CancelReason, CreatedFile, ErrorCode, Report, RunId, RunStatus, TimestampMs};
+use model::{CancelReason, CreatedFile, ErrorCode, Report, RunError, RunId, RunStatus, TimestampMs};
 use rusqlite::Connection;
 use serde_json::json;
 
+use crate::body::Stored;
 use crate::database::Outcome;
 use crate::nodes::NodeRow;
 use crate::runs::create::{ERROR, FILES, OUTPUT, SEALED};
@@ -70,6 +71,14 @@ pub(crate) fn step(connection: &Connection, state: &State, step: Step) -> Outcom
         .check_transition(step.to, state.cancel_reason)
         .map_err(|source| StoreError::Transition { run: state.run.clone(), source })?;
     set(connection, state, step)
+}
+
+/// Cancels a run that no process has in hand, and says why as its own process would have.
+pub(crate) fn cancel_now(connection: &Connection, state: &State, reason: CancelReason, at: TimestampMs) -> Outcome<()> {
+    step(connection, state, Step { to: RunStatus::Cancelled, reason: Some(reason), at })?;
+    let error = json!(RunError::new(ErrorCode::Cancelled, reason.sentence())).to_string();
+    let bytes = body::put(connection, state.key, ERROR, &Stored::new(error.as_bytes()))?;
+    grow(connection, state, bytes)
 }
 
 /// Sets a status that was checked: row, stage and change feed. The only place where a run's status changes.
@@ -407,7 +416,7 @@ impl Store {
                 note(connection, &state, "cancel")?;
                 return Ok(CancelOutcome::Requested);
             }
-            step(connection, &state, Step { to: RunStatus::Cancelled, reason: Some(reason), at: outside.clock.now() })?;
+            cancel_now(connection, &state, reason, outside.clock.now())?;
             hand_over(connection, &state, None)?;
             Ok(CancelOutcome::Done)
         })
