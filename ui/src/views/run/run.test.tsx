@@ -398,6 +398,28 @@ describe("logs", () => {
     await userEvent.keyboard("{End}");
     await expect.poll(() => shown().at(-1)).toBe(1_001_203);
   });
+  test("following entries of many lines lays out what is in sight, not a window full of entries", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-mill"];
+    if (!scene) throw new Error("no scene");
+    const at = scene.lines.at;
+    const text = Array.from({ length: 40 }, (_, index) => `part ${index}`).join("\n");
+    scene.lines = { count: 5_000, at: (position) => ({ ...at(position), text }) };
+    await renderApp({ at: "/run/20261130-mill/logs", host });
+    await expect.poll(() => shown().at(-1)).toBe(4_999);
+    let drawn = 0;
+    const observer = new MutationObserver((changes) => {
+      for (const { addedNodes } of changes) drawn += [...addedNodes].filter((node) => node instanceof HTMLElement && node.matches(".lg-row")).length;
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+    for (const count of [6_000, 7_000, 8_000]) {
+      scene.lines.count = count;
+      host.changed("20261130-mill");
+      await expect.poll(() => shown().at(-1)).toBe(count - 1);
+    }
+    observer.disconnect();
+    expect(drawn / 3).toBeLessThan(20);
+  });
   test("a carriage return keeps its last state; errors are tinted; the phase at the top is named", async () => {
     await open("20261130-zz1c/logs");
     await expect.poll(() => document.querySelector(".lg-list")?.textContent).toContain("66 %");

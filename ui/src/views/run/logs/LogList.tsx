@@ -28,6 +28,8 @@ interface LogListProps {
   rowHeight: number;
   /** Heights known without looking, or undefined. */
   heightOf: (row: number) => number | undefined;
+  /** How high a row that was never drawn should be about. */
+  guessOf: (row: number) => number | undefined;
   /** Rows are as high as they turn out. */
   measured: boolean;
   /** What identifies a row over changes of meaning, and where it went. */
@@ -54,6 +56,7 @@ export function LogList({
   meaning,
   rowHeight,
   heightOf,
+  guessOf,
   measured,
   keyOf,
   rowOfKey,
@@ -150,8 +153,15 @@ export function LogList({
       const known = heightOf(row);
       if (known !== undefined) at.heights.set(row, known);
     }
-    if (follow) at.y = at.heights.total;
-    else if (isNew && at.y > 0) {
+    if (follow) {
+      // What comes into sight at the end was never drawn. Taken for one line each, dozens of long entries would be laid out to show the last.
+      let left = height();
+      for (let row = count - 1; row >= 0 && left > 0; row -= 1) {
+        if (at.heights.height(row) === rowHeight) at.heights.set(row, guessOf(row) ?? rowHeight);
+        left -= at.heights.height(row);
+      }
+      at.y = at.heights.total;
+    } else if (isNew && at.y > 0) {
       // At the very beginning one stays there: what comes in above, the head of a phase, is the beginning now.
       const row = rowOfKey(key);
       at.y = at.heights.top(Math.min(row, Math.max(0, count - 1))) + offset;

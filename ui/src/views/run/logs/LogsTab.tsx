@@ -369,6 +369,11 @@ export function LogsTab({ detail, nodes }: TabProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [rows, pages, wrap, rowHeight, flow, ofStream],
   );
+  const guessOf = (row: number): number | undefined => {
+    const one = rows.at(row);
+    const entry = one?.kind === "entry" ? lineOf(one.position) : undefined;
+    return entry && entryLines(entry.text).length * rowHeight;
+  };
   const start = detail.run.startedAt ?? detail.run.createdAt;
   const timeOf = (when: number) => (sinceStart ? `+${((when - start) / 1000).toFixed(3)}` : clockTime(when));
   const needle = useDeferredValue(wanted);
@@ -620,6 +625,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
             meaning={meaning}
             rowHeight={rowHeight}
             heightOf={heightOf}
+            guessOf={guessOf}
             measured={wrap}
             keyOf={keyOf}
             rowOfKey={(key) => rows.rowOf(key)}

@@ -271,6 +271,34 @@ describe("pages", () => {
     await settled();
     for (const position of [400, 499, 500, 599]) expect(pages.get(position)?.position).toBe(position);
   });
+  test("lines that come faster than they are read: the end that is said to be there can be seen", async () => {
+    let count = 1_000;
+    const { calls, fetch } = store(() => (count += 70));
+    const { pages } = pagesOf(fetch);
+    await pages.tail();
+    for (let step = 0; step < 5; step += 1) {
+      count += 5_000;
+      calls.length = 0;
+      await pages.tail();
+      expect(calls.length).toBe(2);
+      pages.want(pages.end - 60, pages.end + 60);
+      await settled();
+      for (let back = 1; back <= 100; back += 1) expect(pages.get(pages.end - back)?.position).toBe(pages.end - back);
+    }
+    expect(pages.end).toBeGreaterThan(26_000);
+    pages.want(5_000, 5_100);
+    await settled();
+    expect(pages.get(5_050)?.position).toBe(5_050);
+  });
+  test("an end of long lines that no answer holds whole is still reached", async () => {
+    let count = 100;
+    const { fetch } = store(() => count, 30);
+    const { pages } = pagesOf(fetch);
+    await pages.tail();
+    count = 2_000;
+    await pages.tail();
+    expect(pages.end).toBe(2_000);
+  });
   test("any number of answers is drawn once a frame", async () => {
     let count = 0;
     const { fetch } = store(() => count);
