@@ -107,6 +107,21 @@ describe("lines of an entry", () => {
     expect(hits("anything", { text: "(?x) any", regex: true })).toEqual([]);
     expect(hits("anything", { text: "x*", regex: true })).toEqual([]);
   });
+  test.each(["(a+)+[^a]|a", "(\\w+\\s?)+:", "(a|aa)+$", "(?:x*)*y", ".*.*.*=", "a*a*a*a*b", "(.*a){12}b"])(
+    "a pattern that might not end marks nothing in a long line: %s",
+    (text) => {
+      const begun = performance.now();
+      hits("a".repeat(2_000), { text, regex: true });
+      expect(performance.now() - begun).toBeLessThan(500);
+    },
+  );
+  test.each(["error: .*", "\\d+ ms", "\\[[^\\]]+\\] \\w+", "line 5\\d*", "(warn|error)", "took \\d+(\\.\\d+)? s"])(
+    "a usual pattern is marked: %s",
+    (text) => {
+      const line = "[main] error: line 54 took 12 ms, took 1.5 s ".repeat(5);
+      expect(hits(line, { text, regex: true }).length).toBeGreaterThan(0);
+    },
+  );
   test("hits are found without case and split spans", () => {
     expect(hits("Entry and entry", { text: "ENTRY" })).toEqual([
       { start: 0, length: 5 },
