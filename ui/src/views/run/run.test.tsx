@@ -398,6 +398,44 @@ describe("logs", () => {
     await userEvent.keyboard("{End}");
     await expect.poll(() => shown().at(-1)).toBe(1_001_203);
   });
+  test.each([40, 900])("a match far down in an entry of %d lines comes into sight, and only its line is tinted", async (size) => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-mill"];
+    if (!scene) throw new Error("no scene");
+    const at = scene.lines.at;
+    const text = (position: number) => Array.from({ length: size }, (_, index) => `${position} part ${index}`).join("\n");
+    scene.lines = { count: 3_000, at: (position) => ({ ...at(position), text: text(position) }) };
+    await renderApp({ at: "/run/20261130-mill/logs", host });
+    await expect.poll(() => shown().at(-1)).toBe(2_999);
+    await userEvent.keyboard("/");
+    await userEvent.keyboard(`1234 part ${size - 3}`);
+    const inSight = () => {
+      const mark = document.querySelector("mark[data-now]")?.getBoundingClientRect();
+      const list = document.querySelector(".lg-list")?.getBoundingClientRect();
+      return mark && list ? mark.top >= list.top && mark.bottom <= list.bottom : false;
+    };
+    await expect.poll(inSight).toBe(true);
+    expect(document.querySelectorAll(".lg-line-current").length).toBe(1);
+    expect(document.querySelector(".lg-current")).toBeNull();
+  });
+  test("the next error is looked for by pages, not line by line", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-mill"];
+    if (!scene) throw new Error("no scene");
+    const at = scene.lines.at;
+    scene.lines = {
+      count: 20_000,
+      at: (position) => ({ ...at(position), text: position === 12_000 ? "error: here" : `{"error": null, "at": ${position}}` }),
+    };
+    await renderApp({ at: "/run/20261130-mill/logs", host });
+    await expect.poll(() => shown().at(-1)).toBe(19_999);
+    await userEvent.keyboard("{Home}");
+    await expect.poll(() => shown()[0]).toBe(0);
+    const before = calls(host, "run_logs").length;
+    await userEvent.keyboard("e");
+    await expect.poll(() => document.querySelector(".lg-target")?.textContent).toContain("error: here");
+    expect(calls(host, "run_logs").length - before).toBeLessThan(60);
+  });
   test("following entries of many lines lays out what is in sight, not a window full of entries", async () => {
     const host = createSceneHost({ settings: { language: "en" } });
     const scene = host.scenes["20261130-mill"];

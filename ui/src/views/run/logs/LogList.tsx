@@ -11,8 +11,8 @@ const MOST_PIXELS = 30_000_000;
 const OVERSCAN = 6;
 
 export interface LogListControl {
-  /** Puts a row at a share of the height: 0 top, 0.5 middle. */
-  reveal: (row: number, share?: number) => void;
+  /** Brings a row into sight; of a row of many lines, the line that begins so many pixels below its top. */
+  reveal: (row: number, within?: number) => void;
   end: () => void;
   home: () => void;
   /** The first row in sight. */
@@ -257,13 +257,14 @@ export function LogList({
   useImperativeHandle(
     control,
     (): LogListControl => ({
-      reveal: (row, share = 0.35) => {
+      reveal: (row, within) => {
         const { heights, y } = state.current;
-        const top = heights.top(row);
+        const top = heights.top(row) + (within ?? 0);
+        const bottom = top + (within === undefined ? heights.height(row) : rowHeight);
         const view = height();
         // What is well in sight already stays where it is.
-        if (top >= y + rowHeight && top + heights.height(row) <= y + view - rowHeight) return;
-        to(top - view * share);
+        if (top >= y + rowHeight && bottom <= y + view - rowHeight) return;
+        to(top - view * 0.35);
       },
       end: () => to(state.current.heights.total),
       home: () => to(0),

@@ -33,8 +33,8 @@ import { useSave } from "../useSave";
 import { plain, showControls, type ThemeName } from "./ansi";
 import { LogList, type LogListControl } from "./LogList";
 import { EntryRow, HeadRow, WHOLE_ENTRY } from "./LogRowView";
-import { entryLines, isPassing, type Needle, saysError } from "./lines";
-import { LogPages } from "./pages";
+import { entryLines, hits, isPassing, type Needle, saysError } from "./lines";
+import { BLOCK, LogPages } from "./pages";
 import { LogRows, phaseOf } from "./rows";
 import { ScrollMarks } from "./ScrollMarks";
 import { flowEvents, flowLine, type FlowWords } from "./flow";
@@ -49,6 +49,12 @@ type StreamChoice = "all" | LogLine["stream"];
 const MOST_HITS = 100_000;
 /** Characters that "Copy log" takes at most. */
 const MOST_COPIED = 20_000_000;
+
+/** Where to go: an entry, and in it the first line that is meant. */
+interface Goal {
+  position: number;
+  isMeant?: (line: string) => boolean;
+}
 
 function useTheme(): ThemeName {
   const read = () =>
@@ -181,28 +187,34 @@ export function LogsTab({ detail, nodes }: TabProps) {
     [phases, folded],
   );
   const [target, setTarget] = useState<number | null>(null);
-  const [goal, setGoal] = useState<{ position: number } | null>(null);
+  const [goal, setGoal] = useState<Goal | null>(null);
   const go = useCallback(
-    (position: number) => {
+    (position: number, isMeant?: Goal["isMeant"]) => {
       setFollow(false);
       unfold(position);
-      setGoal({ position });
+      setGoal({ position, ...(isMeant ? { isMeant } : {}) });
     },
     [unfold],
   );
   useEffect(() => {
     if (!goal || rows.count === 0) return;
-    list.current?.reveal(rows.rowOf(goal.position));
-    pages.want(goal.position - 50, goal.position + 100);
-    setGoal(null);
-  }, [goal, rows, pages]);
+    const { position, isMeant } = goal;
+    const entry = lineOf(position);
+    // An entry may be thousands of lines, of which one is meant; which, is known once it is here.
+    const lines = entry && isMeant ? entryLines(entry.text) : [];
+    list.current?.reveal(rows.rowOf(position), lines.length > 1 && isMeant ? Math.max(0, lines.findIndex(isMeant)) * rowHeight : undefined);
+    pages.want(position - 50, position + 100);
+    if (!isMeant || entry || flow || pages.isMissing(position)) setGoal(null);
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [goal, rows, pages, pages.version, ofStream]);
 
   const current = positions[match];
+  const isHit = (line: string) => hits(showControls(plain(line)), wanted, 1).length > 0;
   const step = (by: 1 | -1) => {
     if (positions.length === 0) return;
     const next = (match + by + positions.length) % positions.length;
     setMatch(next);
-    go(positions[next] ?? 0);
+    go(positions[next] ?? 0, isHit);
   };
   // A new search goes to the first match at or after what is in sight; when the log grew, the match stays.
   const viewFirst = useRef(0);
@@ -220,7 +232,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
     );
     searched.current.key = foundKey;
     setMatch(index);
-    if (isNew) go(positions[index] ?? 0);
+    if (isNew) go(positions[index] ?? 0, isHit);
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [positions, foundKey]);
   useEffect(() => {
@@ -246,13 +258,19 @@ export function LogsTab({ detail, nodes }: TabProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [line, at, isReady]);
   const nextError = async () => {
-    const hits = await host.call("run_log_search", { run, text: "error", limit: 5_000 }).catch(() => undefined);
+    const found = await host.call("run_log_search", { run, text: "error", limit: MOST_HITS }).catch(() => undefined);
     const from = target ?? current ?? viewFirst.current - 1;
-    for (const position of hits?.positions.filter((one) => one > from) ?? []) {
-      const one = await lineAt(position);
+    // Where every line has the word and none says an error, lines are read by the page and not one by one.
+    let read = new Map<number, LogLine>();
+    for (const position of found?.positions.filter((one) => one > from) ?? []) {
+      if (!read.has(position)) {
+        const page = await host.call("run_logs", { run, from: position, limit: BLOCK }).catch(() => undefined);
+        read = new Map(page?.lines.map((one) => [one.position, one]));
+      }
+      const one = read.get(position);
       if (one && entryLines(one.text).some(saysError)) {
         setTarget(position);
-        go(position);
+        go(position, saysError);
         return;
       }
     }
@@ -431,6 +449,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const onScrolled = ({ user, up, atEnd, first, last }: { user: boolean; up: boolean; atEnd: boolean; first: number; last: number }) => {
     setView((old) => (old.first === first && old.last === last && old.atEnd === atEnd ? old : { first, last, atEnd }));
     viewFirst.current = rows.at(first) ? keyOf(first) : 0;
+    if (user) setGoal(null);
     if (flow) return;
     // Only what is in sight, and a little around it, is asked for; between folded phases lie lines that aren't.
     let [begin, stop] = [-1, -1];
