@@ -360,6 +360,18 @@ describe("hostile text", () => {
     expect(container.textContent).toContain("deep");
   });
 
+  test.each([
+    ["a table", `|a|b|\n|-|-|\n${"|a|b|\n".repeat(30_000)}`],
+    ["a list", "- a\n".repeat(45_000)],
+    ["links", "[a](https://example.org) ".repeat(7_500)],
+  ])("Markdown draws the beginning of %s without end, and more when asked", async (_, text) => {
+    const { container } = await show(<Markdown text={text} />);
+    const before = container.querySelectorAll("*").length;
+    expect(before).toBeLessThan(10_000);
+    await page.getByRole("button", { name: "Show more of this text" }).click();
+    await expect.poll(() => container.querySelectorAll("*").length).toBeGreaterThan(before * 2);
+  });
+
   test("in a tree: keys and values are text, bidi is shown", async () => {
     const { container } = await show(
       <div style={{ height: 300, display: "flex" }}>
