@@ -3,7 +3,9 @@ import { page, userEvent } from "vitest/browser";
 import { expectAccessible } from "../../../tests/axe";
 import { expectGoodLayout, settle } from "../../../tests/layout";
 import { renderApp } from "../../../tests/render";
+import { navigate } from "../../app/router";
 import type { MockOptions } from "../../host/mock";
+import { isGuided } from "./steps/model";
 import { createSceneHost } from "./testing/host";
 
 const segments = () => location.hash.replace(/^#\//, "").split("?")[0]?.split("/") ?? [];
@@ -331,6 +333,41 @@ describe("timeline", () => {
     expect(page.getByText("not recorded").elements()).toHaveLength(2);
     await expect.element(page.getByText("6 m 12 s").first()).toBeVisible();
   });
+});
+
+test("five hundred files and a thousand parameters are drawn as far as they are asked for", async () => {
+  const host = createSceneHost({ settings: { language: "en" } });
+  const scene = Object.values(host.scenes).find((one) => one.detail.files.length > 0 && one.detail.run.status === "success");
+  if (!scene) throw new Error("no scene");
+  const [file] = scene.detail.files;
+  scene.detail.files = Array.from({ length: 500 }, (_, at) => ({ name: `file ${at}.txt`, path: `/tmp/file ${at}.txt`, bytes: file?.bytes ?? 1 }));
+  scene.detail.input = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`name${at}`, at]));
+  await renderApp({ at: `/run/${scene.detail.run.runId}/output`, host });
+  await expect.poll(() => document.querySelectorAll(".ou-file").length).toBe(60);
+  await page.getByRole("button", { name: "Show 240 more of 500" }).click();
+  await expect.poll(() => document.querySelectorAll(".ou-file").length).toBe(300);
+  navigate(`/run/${scene.detail.run.runId}/input`);
+  await expect.poll(() => document.querySelectorAll(".in-row").length).toBe(60);
+});
+test("three thousand guided steps: those up to the chosen one, and the keys go on", async () => {
+  const host = createSceneHost({ settings: { language: "en" } });
+  const scene = Object.values(host.scenes).find((one) => isGuided(one.nodes));
+  const step = scene?.nodes.find((node) => node.kind === "step");
+  if (!scene || !step) throw new Error("no scene");
+  scene.nodes = Array.from({ length: 3_000 }, (_, at) => ({
+    ...step,
+    id: at + 1,
+    parent: undefined,
+    title: `Step ${at}`,
+    status: "success" as const,
+  }));
+  await renderApp({ at: `/run/${scene.detail.run.runId}/steps?step=1`, host });
+  const items = () => document.querySelectorAll(".gd-item").length;
+  await expect.poll(items).toBe(60);
+  document.querySelector<HTMLElement>(".gd-item")?.focus();
+  await userEvent.keyboard("{End}");
+  await expect.poll(() => document.activeElement?.textContent).toContain("Step 2999");
+  expect(items()).toBe(3_000);
 });
 
 describe("logs", () => {
