@@ -386,6 +386,16 @@ describe("hostile text", () => {
 });
 
 describe("the tree", () => {
+  test("a key is never in the way of its value: none at all, or a thousand letters", async () => {
+    await show(
+      <div style={{ height: 300, width: 900, display: "flex" }}>
+        <JsonTree value={{ "": 1, ["long key ".repeat(100)]: "seen" }} root="output" label="Output" />
+      </div>,
+    );
+    await expect.element(page.getByText('""', { exact: true })).toBeVisible();
+    const value = page.getByText('"seen"').element().getBoundingClientRect();
+    expect(value.right).toBeLessThan(900);
+  });
   const big = { list: Array.from({ length: 100_000 }, (_, index) => ({ id: index, name: `row ${index}` })) };
 
   test("100,000 nodes keep fewer than 80 rows in the page; keys move and open", async () => {
