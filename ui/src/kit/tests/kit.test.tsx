@@ -385,6 +385,15 @@ describe("hostile text", () => {
   });
 });
 
+test("a table of three hundred columns draws them as far as they are asked for", async () => {
+  const row = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`c${at}`, at]));
+  await show(<DataTable rows={Array.from({ length: 20 }, () => row)} label="Wide" />);
+  const columns = () => document.querySelectorAll("th").length;
+  const before = columns();
+  await page.getByRole("button", { name: "60 more columns" }).click();
+  await expect.poll(columns).toBe(before + 60);
+});
+
 describe("the tree", () => {
   test("a key is never in the way of its value: none at all, or a thousand letters", async () => {
     await show(
