@@ -370,6 +370,55 @@ test("three thousand guided steps: those up to the chosen one, and the keys go o
   expect(items()).toBe(3_000);
 });
 
+describe("back", () => {
+  const away = async () => {
+    navigate("/runs");
+    await expect.element(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+    history.back();
+  };
+  test("brings the place in a log back; so does coming back to the tab", async () => {
+    await open("20261130-mill/logs");
+    const list = () => document.querySelector<HTMLElement>(".lg-list");
+    const shown = () => [...document.querySelectorAll<HTMLElement>("[data-position]")].map((row) => Number(row.dataset.position));
+    await expect.poll(() => shown().at(-1)).toBe(999_999);
+    (list() as HTMLElement).scrollTop = 10_000_000;
+    await expect.poll(() => shown().includes(500_010)).toBe(true);
+    await settle();
+    await away();
+    await expect.poll(() => shown().includes(500_010)).toBe(true);
+    await tab(/^Output/).click();
+    await expect.poll(() => list()).toBeNull();
+    await tab(/^Logs/).click();
+    await expect.poll(() => shown().includes(500_010)).toBe(true);
+  });
+  test("brings the place in a timeline and in the steps back", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = Object.values(host.scenes).find((one) => one.nodes.some((node) => node.kind === "agent"));
+    const node = scene?.nodes.find((one) => one.kind === "agent");
+    if (!scene || !node) throw new Error("no scene");
+    scene.nodes = Array.from({ length: 500 }, (_, at) => ({
+      ...node,
+      id: at + 1,
+      parent: undefined,
+      title: `Agent ${at}`,
+      status: at ? ("success" as const) : ("failed" as const),
+    }));
+    await renderApp({ at: "/runs", host });
+    for (const [view, box] of [
+      ["timeline", ".tl-body"],
+      ["diagram", ".dg-list"],
+    ] as const) {
+      navigate(`/run/${scene.detail.run.runId}/${view}`);
+      const scroller = () => document.querySelector<HTMLElement>(box);
+      await expect.poll(() => (scroller()?.scrollHeight ?? 0) > 4_000).toBe(true);
+      (scroller() as HTMLElement).scrollTop = 3_000;
+      await settle();
+      await away();
+      await expect.poll(() => scroller()?.scrollTop).toBe(3_000);
+    }
+  });
+});
+
 describe("logs", () => {
   const shown = () => [...document.querySelectorAll<HTMLElement>("[data-position]")].map((row) => Number(row.dataset.position));
   test("a million lines: a screenful of rows, at the end, at the beginning, anywhere", async () => {

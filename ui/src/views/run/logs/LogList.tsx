@@ -19,6 +19,14 @@ export interface LogListControl {
   first: () => number;
   isAtEnd: () => boolean;
   focus: () => void;
+  /** What stands at the top, and how far it is scrolled out. */
+  place: () => LogPlace;
+  toPlace: (place: LogPlace) => void;
+}
+
+export interface LogPlace {
+  key: number;
+  offset: number;
 }
 
 interface LogListProps {
@@ -271,6 +279,8 @@ export function LogList({
       first: () => state.current.heights.rowAt(state.current.y),
       isAtEnd: () => state.current.y >= state.current.heights.total - height() - rowHeight / 2,
       focus: () => scroller.current?.focus(),
+      place: () => state.current.anchor,
+      toPlace: ({ key, offset }) => to(state.current.heights.top(props.current.rowOfKey(key)) + offset),
     }),
     [to, height, rowHeight],
   );

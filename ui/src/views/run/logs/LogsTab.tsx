@@ -15,6 +15,7 @@ import type { LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
 import { useActions } from "../../../app/actions";
 import { remember, remembered, useRemembered } from "../../../app/memory";
+import { usePlace } from "../../../app/places";
 import { setParams, useAddress } from "../../../app/router";
 import { toApiError, useHost } from "../../../host";
 import { useI18n } from "../../../i18n";
@@ -31,7 +32,7 @@ import { Bones } from "../parts";
 import type { TabProps } from "../types";
 import { useSave } from "../useSave";
 import { plain, showControls, type ThemeName } from "./ansi";
-import { LogList, type LogListControl } from "./LogList";
+import { LogList, type LogListControl, type LogPlace } from "./LogList";
 import { EntryRow, HeadRow, WHOLE_ENTRY } from "./LogRowView";
 import { entryLines, hits, isPassing, type Needle, saysError } from "./lines";
 import { BLOCK, LogPages } from "./pages";
@@ -109,7 +110,9 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const [folds, setFolds] = useState<ReadonlyMap<number, boolean>>(new Map());
   // A failed run opens at its end, where it says why, and stays there while heights become known.
   const isFailed = detail.run.status === "failed" || detail.run.status === "timeout";
-  const [follow, setFollow] = useState((live || isFailed) && address.get("line") === null && address.get("at") === null);
+  const [was, keep] = usePlace<LogPlace & { follow: boolean }>("logs");
+  const isNamed = address.get("line") !== null || address.get("at") !== null;
+  const [follow, setFollow] = useState(was && !isNamed ? was.follow : (live || isFailed) && !isNamed);
   const [match, setMatch] = useState(0);
   const [seenEnd, setSeenEnd] = useState(0);
   const [view, setView] = useState({ first: 0, last: 0, atEnd: true });
@@ -257,6 +260,14 @@ export function LogsTab({ detail, nodes }: TabProps) {
     }
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [line, at, isReady]);
+  // Who comes back finds what was at the top.
+  const hasRows = rows.count > 0;
+  useEffect(() => {
+    if (!hasRows || !was || was.follow || isNamed) return;
+    unfold(was.key);
+    list.current?.toPlace(was);
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [hasRows]);
   const nextError = async () => {
     const found = await host.call("run_log_search", { run, text: "error", limit: MOST_HITS }).catch(() => undefined);
     const from = target ?? current ?? viewFirst.current - 1;
@@ -450,6 +461,8 @@ export function LogsTab({ detail, nodes }: TabProps) {
     setView((old) => (old.first === first && old.last === last && old.atEnd === atEnd ? old : { first, last, atEnd }));
     viewFirst.current = rows.at(first) ? keyOf(first) : 0;
     if (user) setGoal(null);
+    const place = list.current?.place();
+    if (place) keep({ ...place, follow: user ? atEnd : follow });
     if (flow) return;
     // Only what is in sight, and a little around it, is asked for; between folded phases lie lines that aren't.
     let [begin, stop] = [-1, -1];
