@@ -201,6 +201,17 @@ describe("a long registry", () => {
     await expect.poll(hash).toBe("#/project/other-7777");
   });
 
+  test("the window itself never scrolls, whatever lies hidden in a list", async () => {
+    const { container } = await open({ projects: 10_000, height: 480 });
+    container.id = "root";
+    await expect.element(nav().getByRole("button", { name: /^All 10,0/ })).toBeInTheDocument();
+    for (const element of [document.documentElement, document.body, container]) {
+      element.scrollTop = 100;
+      expect(element.scrollTop).toBe(0);
+    }
+    container.removeAttribute("id");
+  });
+
   test("filters offer the last used", async () => {
     await open({ projects: 10_000, at: "/runs" });
     await userEvent.click(page.getByRole("button", { name: /^Project/ }));

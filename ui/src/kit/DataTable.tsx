@@ -15,6 +15,8 @@ import "./states.css";
 const ALL_AT_ONCE = 100;
 /** Height of such a line, in pixels at text size 100 %. */
 const LINE = 34;
+/** Columns that come with each press: every row in sight has a cell for each. */
+const MORE_COLUMNS = 60;
 /** Widths are taken from this many rows, so that columns keep still while the table scrolls. */
 const SAMPLE = 200;
 
@@ -40,8 +42,9 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
   const { t, format, language } = useI18n();
   const all = useMemo(() => given ?? columnsOf(rows), [given, rows]);
   const [sorting, setSorting] = useState<Sorting>();
-  const [wide, setWide] = useState(false);
-  const columns = wide || given ? all : all.slice(0, COLUMN_LIMIT);
+  const [most, setMost] = useState(COLUMN_LIMIT);
+  const columns = given ? all : all.slice(0, most);
+  const hidden = Math.min(all.length - columns.length, MORE_COLUMNS);
   const sorted = useMemo(() => sortRows(rows, sorting, language), [rows, sorting, language]);
   const scroller = useRef<HTMLDivElement>(null);
 
@@ -67,9 +70,9 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
       {!bare && (
         <div className="k-section-head">
           <span className="k-sub k-num">{t("kit.rows", { count: rows.length })}</span>
-          {columns.length < all.length && (
-            <Button look="quiet" size="small" onClick={() => setWide(true)}>
-              {t("kit.moreColumns", { count: all.length - columns.length })}
+          {hidden > 0 && (
+            <Button look="quiet" size="small" onClick={() => setMost(most + MORE_COLUMNS)}>
+              {t("kit.moreColumns", { count: hidden })}
             </Button>
           )}
           <span className="k-grow" />

@@ -38,6 +38,15 @@ function Mark({ text, find }: { text: string; find: string }) {
   );
 }
 
+/** Longest name that stands whole before its value. */
+const LONGEST_KEY = 60;
+
+/** A name as it stands in the tree: one that is empty is shown to be, a long one leaves room for its value. */
+function shortKey(name: string): string {
+  const { text, cut } = cutText(name, LONGEST_KEY);
+  return name === "" ? '""' : `${revealText(text)}${cut ? "…" : ""}`;
+}
+
 function Value({ row, find }: { row: TreeRow; find: string }) {
   const { t } = useI18n();
   if (row.kind === "object" || row.kind === "array")
@@ -221,7 +230,7 @@ export function JsonTree({ value, root, selected, onSelect, tools, plain, label 
                   {branch && row.size > 0 && <Icon of={ChevronRight} size={13} />}
                 </span>
                 <span className={row.depth === 0 || row.index ? "k-dim" : "k-json-key"}>
-                  <Mark text={revealText(row.name)} find={row.index ? "" : find} />
+                  <Mark text={shortKey(row.name)} find={row.index ? "" : find} />
                 </span>
                 {!branch && <span className="k-json-punct">:&nbsp;</span>}
                 <Value row={row} find={find} />

@@ -3,7 +3,9 @@ import { Fragment, useMemo, useState, type ReactNode } from "react";
 import { Lexer, type Token, type Tokens } from "marked";
 import { useI18n } from "../i18n";
 import { Confirm } from "./Popover";
-import { revealText } from "./text";
+import { Button } from "./Button";
+import { Reveal } from "./Reveal";
+import { drawnPieces, revealText } from "./text";
 import { toast } from "./toast";
 import { toApiError, useHost } from "../host";
 import "./states.css";
@@ -11,6 +13,35 @@ import "./states.css";
 /** Texts above this many characters are shown plain. */
 export const MARKDOWN_LIMIT = 200_000;
 const DEPTH_LIMIT = 40;
+/** Elements that are drawn at first; each "show more" draws as many times more. */
+const AT_FIRST = 3_000;
+const TIMES_MORE = 4;
+/** What a link, with the question before it, costs of them. */
+const LINK_COST = 8;
+
+/** Characters of a text that is shown plain. */
+const PLAIN_AT_FIRST = 20_000;
+
+/** How many more elements may be drawn. */
+interface Pen {
+  left: number;
+  /** Something was left out. */
+  isCut?: boolean;
+}
+
+/** Draws one after the other until nothing is left. */
+function each<T>(items: readonly T[], pen: Pen, draw: (item: T, index: number) => ReactNode): ReactNode[] {
+  const out: ReactNode[] = [];
+  for (const [index, item] of items.entries()) {
+    if (pen.left <= 0) {
+      pen.isCut = true;
+      break;
+    }
+    pen.left -= 1;
+    out.push(draw(item, index));
+  }
+  return out;
+}
 
 function SafeLink({ href, children }: { href: string; children: ReactNode }) {
   const { t } = useI18n();
@@ -48,16 +79,19 @@ function SafeLink({ href, children }: { href: string; children: ReactNode }) {
   );
 }
 
+/** Text as nodes that a browser can lay out, whatever its length. */
+const shown = (text: string): ReactNode[] => drawnPieces(text).map((piece) => piece.text);
+
 /** The lexer escapes some signs for HTML; React does that itself. */
-function plain(text: string): string {
-  return revealText(text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&"));
+function plain(text: string): ReactNode[] {
+  return shown(text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&"));
 }
 
-function inline(tokens: Token[] | undefined, depth: number): ReactNode {
+function inline(tokens: Token[] | undefined, depth: number, pen: Pen): ReactNode {
   if (!tokens) return null;
-  if (depth > DEPTH_LIMIT) return tokens.map((token) => plain(token.raw)).join("");
-  return tokens.map((token, index) => {
-    const inner = "tokens" in token ? () => inline(token.tokens, depth + 1) : () => null;
+  if (depth > DEPTH_LIMIT) return plain(tokens.map((token) => token.raw).join(""));
+  return each(tokens, pen, (token, index) => {
+    const inner = "tokens" in token ? () => inline(token.tokens, depth + 1, pen) : () => null;
     switch (token.type) {
       case "strong":
         return <strong key={index}>{inner()}</strong>;
@@ -71,10 +105,11 @@ function inline(tokens: Token[] | undefined, depth: number): ReactNode {
       case "del":
         return <del key={index}>{inner()}</del>;
       case "codespan":
-        return <code key={index}>{revealText((token as Tokens.Codespan).text)}</code>;
+        return <code key={index}>{shown((token as Tokens.Codespan).text)}</code>;
       case "br":
         return <br key={index} />;
       case "link":
+        pen.left -= LINK_COST;
         return (
           <SafeLink key={index} href={(token as Tokens.Link).href}>
             {inner()}
@@ -84,7 +119,7 @@ function inline(tokens: Token[] | undefined, depth: number): ReactNode {
       case "image":
         return (
           <span key={index} className="k-dim">
-            {plain((token as Tokens.Image).text)} ({revealText((token as Tokens.Image).href)})
+            {plain((token as Tokens.Image).text)} ({shown((token as Tokens.Image).href)})
           </span>
         );
       case "text":
@@ -92,14 +127,14 @@ function inline(tokens: Token[] | undefined, depth: number): ReactNode {
       case "escape":
         return <Fragment key={index}>{plain((token as Tokens.Escape).text)}</Fragment>;
       default:
-        return <Fragment key={index}>{revealText(token.raw)}</Fragment>;
+        return <Fragment key={index}>{shown(token.raw)}</Fragment>;
     }
   });
 }
 
-function blocks(tokens: Token[], depth: number): ReactNode {
-  if (depth > DEPTH_LIMIT) return tokens.map((token) => token.raw).join("");
-  return tokens.map((token, index) => {
+function blocks(tokens: Token[], depth: number, pen: Pen): ReactNode {
+  if (depth > DEPTH_LIMIT) return shown(tokens.map((token) => token.raw).join(""));
+  return each(tokens, pen, (token, index) => {
     switch (token.type) {
       case "space":
       case "def":
@@ -107,28 +142,30 @@ function blocks(tokens: Token[], depth: number): ReactNode {
       case "heading": {
         const { depth: level, tokens: words } = token as Tokens.Heading;
         const Heading = `h${level}` as "h1";
-        return <Heading key={index}>{inline(words, depth + 1)}</Heading>;
+        return <Heading key={index}>{inline(words, depth + 1, pen)}</Heading>;
       }
       case "paragraph":
-        return <p key={index}>{inline((token as Tokens.Paragraph).tokens, depth + 1)}</p>;
+        return <p key={index}>{inline((token as Tokens.Paragraph).tokens, depth + 1, pen)}</p>;
       case "text":
-        return <span key={index}>{"tokens" in token && token.tokens ? inline(token.tokens, depth + 1) : plain((token as Tokens.Text).text)}</span>;
+        return (
+          <span key={index}>{"tokens" in token && token.tokens ? inline(token.tokens, depth + 1, pen) : plain((token as Tokens.Text).text)}</span>
+        );
       case "blockquote":
-        return <blockquote key={index}>{blocks((token as Tokens.Blockquote).tokens, depth + 1)}</blockquote>;
+        return <blockquote key={index}>{blocks((token as Tokens.Blockquote).tokens, depth + 1, pen)}</blockquote>;
       case "code":
         return (
           <pre key={index}>
-            <code>{revealText((token as Tokens.Code).text)}</code>
+            <code>{shown((token as Tokens.Code).text)}</code>
           </pre>
         );
       case "hr":
         return <hr key={index} />;
       case "list": {
         const list = token as Tokens.List;
-        const items = list.items.map((item, at) => (
+        const items = each(list.items, pen, (item, at) => (
           <li key={at}>
             {item.task && (item.checked ? "☑ " : "☐ ")}
-            {blocks(item.tokens, depth + 1)}
+            {blocks(item.tokens, depth + 1, pen)}
           </li>
         ));
         return list.ordered ? (
@@ -145,16 +182,16 @@ function blocks(tokens: Token[], depth: number): ReactNode {
           <table key={index}>
             <thead>
               <tr>
-                {table.header.map((cell, at) => (
-                  <th key={at}>{inline(cell.tokens, depth + 1)}</th>
+                {each(table.header, pen, (cell, at) => (
+                  <th key={at}>{inline(cell.tokens, depth + 1, pen)}</th>
                 ))}
               </tr>
             </thead>
             <tbody>
-              {table.rows.map((row, at) => (
+              {each(table.rows, pen, (row, at) => (
                 <tr key={at}>
-                  {row.map((cell, column) => (
-                    <td key={column}>{inline(cell.tokens, depth + 1)}</td>
+                  {each(row, pen, (cell, column) => (
+                    <td key={column}>{inline(cell.tokens, depth + 1, pen)}</td>
                   ))}
                 </tr>
               ))}
@@ -163,12 +200,14 @@ function blocks(tokens: Token[], depth: number): ReactNode {
         );
       }
       default:
-        return <p key={index}>{revealText(token.raw)}</p>;
+        return <p key={index}>{shown(token.raw)}</p>;
     }
   });
 }
 
 export function Markdown({ text }: { text: string }) {
+  const { t } = useI18n();
+  const [most, setMost] = useState(AT_FIRST);
   const tokens = useMemo(() => {
     if (text.length > MARKDOWN_LIMIT) return null;
     try {
@@ -178,9 +217,25 @@ export function Markdown({ text }: { text: string }) {
       return null;
     }
   }, [text]);
+  // A page of lists and tables is tens of thousands of elements; nobody sees them at once.
+  const { drawn, isCut } = useMemo(() => {
+    const pen: Pen = { left: most };
+    return { drawn: tokens && blocks(tokens, 0, pen), isCut: pen.isCut };
+  }, [tokens, most]);
   return (
     <div className="k-md" dir="auto">
-      {tokens ? blocks(tokens, 0) : <pre className="k-code">{revealText(text)}</pre>}
+      {tokens ? (
+        drawn
+      ) : (
+        <pre className="k-code">
+          <Reveal text={text} limit={PLAIN_AT_FIRST} />
+        </pre>
+      )}
+      {isCut && (
+        <Button look="quiet" size="small" className="k-md-more" onClick={() => setMost(most * TIMES_MORE)}>
+          {t("kit.showMoreText")}
+        </Button>
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // Commands, paths and other text from outside: text nodes only, invisible characters shown, long values cut with "show all".
 import { useState } from "react";
 import { useI18n } from "../i18n";
-import { cutText, LINE_LIMIT, revealPieces } from "./text";
+import { cutText, drawnPieces, LINE_LIMIT } from "./text";
 
 export interface RevealProps {
   text: string;
@@ -17,7 +17,7 @@ export function Reveal({ text, limit = LINE_LIMIT, className, title }: RevealPro
   const { text: shown, cut } = all ? { text, cut: false } : cutText(text, limit);
   return (
     <span className={className} dir="auto" title={title}>
-      {revealPieces(shown).map((piece, index) =>
+      {drawnPieces(shown).map((piece, index) =>
         piece.escape ? (
           <span key={index} className="k-escape">
             {piece.text}

@@ -23,6 +23,7 @@ export * from "./Popover";
 export * from "./Reveal";
 export * from "./Segmented";
 export * from "./Sheet";
+export * from "./Some";
 export * from "./States";
 export * from "./StatusPill";
 export * from "./Switch";

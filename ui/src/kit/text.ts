@@ -31,6 +31,29 @@ export function revealPieces(text: string): TextPiece[] {
   return pieces;
 }
 
+/** Characters of one text node. Browsers lay out a word without a gap again from every line's beginning to its end, so its length counts double. */
+const NODE = 1_000;
+/** Escapes of one text that have an element of their own. */
+const MOST_ESCAPES = 2_000;
+
+/** Pieces as they are drawn: neighbours of a kind together, none too long for a browser, and not an element for each of a million escapes. */
+export function drawnPieces(text: string): TextPiece[] {
+  const out: TextPiece[] = [];
+  let escapes = 0;
+  for (const piece of revealPieces(text)) {
+    const last = out.at(-1);
+    const escape = piece.escape && (last?.escape === true || (escapes += 1) <= MOST_ESCAPES);
+    if (last && last.escape === escape && last.text.length + piece.text.length <= NODE) last.text += piece.text;
+    else
+      for (let rest = piece.text; rest !== "";) {
+        const { text: part } = cutText(rest, NODE);
+        out.push({ text: part, escape });
+        rest = rest.slice(part.length);
+      }
+  }
+  return out;
+}
+
 /** The same as one string, for titles and labels. */
 export function revealText(text: string): string {
   return revealPieces(text)

@@ -74,22 +74,46 @@ export function searchTree(value: unknown, root: string, text: string, most = 50
   const hits = new Set<string>();
   const way = new Set<string>();
   if (!needle) return { hits, way };
-  const stack: { node: unknown; path: string; name: string; above: readonly string[] }[] = [{ node: value, path: root, name: "", above: [] }];
+  // Most of a large value is no hit: where a place is, is put together for those that are, and for what is above them.
+  const stack: Place[] = [{ node: value, key: root, above: undefined, path: root }];
   while (stack.length > 0 && hits.size < most) {
-    const { node, path, name, above } = stack.pop()!;
-    const own = isBranch(node) ? "" : String(node).toLowerCase();
-    if (name.toLowerCase().includes(needle) || own.includes(needle)) {
-      hits.add(path);
-      for (const branch of above) way.add(branch);
+    const place = stack.pop()!;
+    const { node, key } = place;
+    const branch = isBranch(node);
+    const isNamed = typeof key === "string" && place.above !== undefined;
+    if ((isNamed && key.toLowerCase().includes(needle)) || (!branch && String(node).toLowerCase().includes(needle))) {
+      hits.add(pathOf(place));
+      for (let above = place.above; above && !way.has(pathOf(above)); above = above.above) way.add(pathOf(above));
     }
-    if (isBranch(node)) {
-      const array = Array.isArray(node);
-      const next = [...above, path];
-      for (const [key, child] of Object.entries(node))
-        stack.push({ node: child, path: joinPath(path, array ? Number(key) : key), name: array ? "" : key, above: next });
-    }
+    if (Array.isArray(node)) for (let at = 0; at < node.length; at += 1) stack.push({ node: node[at], key: at, above: place, path: undefined });
+    else if (branch)
+      for (const name of Object.keys(node as object))
+        stack.push({ node: (node as Record<string, unknown>)[name], key: name, above: place, path: undefined });
   }
   return { hits, way };
+}
+
+interface Place {
+  node: unknown;
+  key: string | number;
+  above: Place | undefined;
+  path: string | undefined;
+}
+
+function pathOf(place: Place): string {
+  // No recursion: a value may be nested deeper than the call stack.
+  const missing: Place[] = [];
+  let at: Place = place;
+  while (at.path === undefined && at.above) {
+    missing.push(at);
+    at = at.above;
+  }
+  let path = at.path ?? "";
+  for (const one of missing.toReversed()) {
+    path = joinPath(path, one.key);
+    one.path = path;
+  }
+  return path;
 }
 
 /** The rows on screen, top to bottom. With a search only hits, what is above them and what is inside an opened hit remain. */

@@ -12,6 +12,8 @@ const home = {
   nothingWaits: "Nothing waits for you",
   more: "{n} more",
   fewer: "Fewer",
+  allWaiting: "All {n} that wait",
+  allRunning: "All that run",
   phase: "phase {name}",
   asked: "asked {ago}",
   allow: "Allow {command}?",

@@ -6,6 +6,7 @@ const kit = {
   undo: "Undo",
   showAll: "show all {n} characters",
   showMore: "Show {n} more of {all}",
+  showMoreText: "Show more of this text",
   notCopied: "Not copied: {why}",
   // States beyond a run's.
   passedWithReason: "Passed with reason",

@@ -13,6 +13,8 @@ const zh: Translation<typeof home> = {
   nothingWaits: "没有等你处理的运行",
   more: "还有 {n} 个",
   fewer: "收起",
+  allWaiting: "全部 {n} 个等待的运行",
+  allRunning: "全部正在运行的",
   phase: "阶段 {name}",
   asked: "{ago}提问",
   allow: "批准 {command}？",

@@ -7,6 +7,7 @@ const zh: Translation<typeof kit> = {
   undo: "撤销",
   showAll: "显示全部 {n} 个字符",
   showMore: "再显示 {n} 行，共 {all} 行",
+  showMoreText: "显示后面的内容",
   notCopied: "未能复制：{why}",
   passedWithReason: "附理由通过",
   claimLive: "活跃",

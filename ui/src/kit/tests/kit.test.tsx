@@ -360,6 +360,18 @@ describe("hostile text", () => {
     expect(container.textContent).toContain("deep");
   });
 
+  test.each([
+    ["a table", `|a|b|\n|-|-|\n${"|a|b|\n".repeat(30_000)}`],
+    ["a list", "- a\n".repeat(45_000)],
+    ["links", "[a](https://example.org) ".repeat(7_500)],
+  ])("Markdown draws the beginning of %s without end, and more when asked", async (_, text) => {
+    const { container } = await show(<Markdown text={text} />);
+    const before = container.querySelectorAll("*").length;
+    expect(before).toBeLessThan(10_000);
+    await page.getByRole("button", { name: "Show more of this text" }).click();
+    await expect.poll(() => container.querySelectorAll("*").length).toBeGreaterThan(before * 2);
+  });
+
   test("in a tree: keys and values are text, bidi is shown", async () => {
     const { container } = await show(
       <div style={{ height: 300, display: "flex" }}>
@@ -373,7 +385,26 @@ describe("hostile text", () => {
   });
 });
 
+test("a table of three hundred columns draws them as far as they are asked for", async () => {
+  const row = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`c${at}`, at]));
+  await show(<DataTable rows={Array.from({ length: 20 }, () => row)} label="Wide" />);
+  const columns = () => document.querySelectorAll("th").length;
+  const before = columns();
+  await page.getByRole("button", { name: "60 more columns" }).click();
+  await expect.poll(columns).toBe(before + 60);
+});
+
 describe("the tree", () => {
+  test("a key is never in the way of its value: none at all, or a thousand letters", async () => {
+    await show(
+      <div style={{ height: 300, width: 900, display: "flex" }}>
+        <JsonTree value={{ "": 1, ["long key ".repeat(100)]: "seen" }} root="output" label="Output" />
+      </div>,
+    );
+    await expect.element(page.getByText('""', { exact: true })).toBeVisible();
+    const value = page.getByText('"seen"').element().getBoundingClientRect();
+    expect(value.right).toBeLessThan(900);
+  });
   const big = { list: Array.from({ length: 100_000 }, (_, index) => ({ id: index, name: `row ${index}` })) };
 
   test("100,000 nodes keep fewer than 80 rows in the page; keys move and open", async () => {

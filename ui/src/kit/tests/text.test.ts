@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cutText, revealText, shortenMiddle } from "../text";
+import { cutText, drawnPieces, revealText, shortenMiddle } from "../text";
 
 describe("what cannot be seen is shown", () => {
   test.each([
@@ -26,6 +26,26 @@ describe("what cannot be seen is shown", () => {
     ["tabs and line ends", "a\tb\nc\r\nd"],
   ])("%s stays as it is", (_, text) => {
     expect(revealText(text)).toBe(text);
+  });
+});
+
+describe("what is drawn", () => {
+  const whole = (text: string) =>
+    drawnPieces(text)
+      .map((piece) => piece.text)
+      .join("");
+  test("long words are many nodes, never cut through a pair", () => {
+    const text = `a${"😀".repeat(5_000)}`;
+    const pieces = drawnPieces(text);
+    expect(whole(text)).toBe(text);
+    expect(pieces.every((piece) => piece.text.length <= 1_000 && !/^[\uDC00-\uDFFF]/.test(piece.text))).toBe(true);
+  });
+  test.each([
+    ["one after the other", "\u200b".repeat(100_000)],
+    ["between letters", "a\u202e".repeat(100_000)],
+  ])("escapes %s don't each make an element", (_, text) => {
+    expect(drawnPieces(text).filter((piece) => piece.escape).length).toBeLessThan(3_000);
+    expect(whole(text)).toBe(revealText(text));
   });
 });
 

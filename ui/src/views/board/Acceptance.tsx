@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { ApiError, BoardCardDetail } from "../../api/contract";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Checkbox, revealText, toast } from "../../kit";
+import { Checkbox, revealText, Some, toast } from "../../kit";
 import type { BoardWriter } from "./useBoard";
 
 interface AcceptanceProps {
@@ -57,15 +57,19 @@ export function Acceptance({ project, id, detail, revision, readOnly, isUnmet, w
       {items.length === 0 ? (
         <p className="k-sub">{t("board.noAcceptance")}</p>
       ) : (
-        <ul>
-          {items.map((item) => (
-            <li key={item.line} className="bd-criterion" data-done={item.done || undefined}>
-              <Checkbox checked={item.done} disabled={readOnly} onChange={(done) => tick(item.line, done)}>
-                <span dir="auto">{revealText(item.text)}</span>
-              </Checkbox>
-            </li>
-          ))}
-        </ul>
+        <Some items={items}>
+          {(shown) => (
+            <ul>
+              {shown.map((item) => (
+                <li key={item.line} className="bd-criterion" data-done={item.done || undefined}>
+                  <Checkbox checked={item.done} disabled={readOnly} onChange={(done) => tick(item.line, done)}>
+                    <span dir="auto">{revealText(item.text)}</span>
+                  </Checkbox>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Some>
       )}
     </section>
   );

@@ -147,7 +147,8 @@ export function Column({ column, overlaps, active, open, lifted, moving, hint, d
         {cards.length === 0 ? (
           <p className="bd-column-empty">{t("board.emptyColumn")}</p>
         ) : isVirtual ? (
-          <ul className="bd-cards-virtual" style={{ height: virtual.getTotalSize() }}>
+          // Two lists: cards of the one that stayed in the other would still be measured.
+          <ul key="virtual" className="bd-cards-virtual" style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map((item) => {
               const card = cards[item.index];
               return (
@@ -167,7 +168,7 @@ export function Column({ column, overlaps, active, open, lifted, moving, hint, d
             })}
           </ul>
         ) : (
-          <ul className="bd-cards">
+          <ul key="all" className="bd-cards">
             {cards.map((card) => (
               <li key={card.id}>{draw(card)}</li>
             ))}

@@ -8,7 +8,7 @@ import { useNow } from "../../app/clock";
 import { setParams } from "../../app/router";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { BoneRows, Button, CopyIconButton, Empty, ErrorState, Glyph, IconButton, Markdown, Reveal, revealText, toast } from "../../kit";
+import { BoneRows, Button, CopyIconButton, Empty, ErrorState, Glyph, IconButton, Markdown, Reveal, revealText, Some, toast } from "../../kit";
 import { Acceptance } from "./Acceptance";
 import { CardLink, Facts } from "./Facts";
 import { longClaim, PriorityBars } from "./Marks";
@@ -60,19 +60,23 @@ function Story({ detail, view }: { detail: BoardCardDetail; view: BoardView }) {
       {list.length > 0 && (
         <section className="bd-section">
           <h3 className="k-h3 bd-section-head">{t("board.notes")}</h3>
-          <ul>
-            {list.map((note, index) => (
-              <li key={index} className="bd-event">
-                <span className="bd-event-dot" />
-                <span className="k-break" dir="auto">
-                  {note.who && <span className="k-med">{revealText(note.who)}</span>}
-                  {note.who && " · "}
-                  {revealText(note.text)}
-                </span>
-                <When at={note.at} />
-              </li>
-            ))}
-          </ul>
+          <Some items={list}>
+            {(shown) => (
+              <ul>
+                {shown.map((note, index) => (
+                  <li key={index} className="bd-event">
+                    <span className="bd-event-dot" />
+                    <span className="k-break" dir="auto">
+                      {note.who && <span className="k-med">{revealText(note.who)}</span>}
+                      {note.who && " · "}
+                      {revealText(note.text)}
+                    </span>
+                    <When at={note.at} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Some>
         </section>
       )}
       <section className="bd-section">
@@ -80,35 +84,43 @@ function Story({ detail, view }: { detail: BoardCardDetail; view: BoardView }) {
         {detail.activity.length === 0 ? (
           <p className="k-sub">{t("board.noActivity")}</p>
         ) : (
-          <ul>
-            {detail.activity.map((event, index) => (
-              <li key={index} className="bd-event">
-                <span className="bd-event-dot" />
-                <span className="k-break" dir="auto">
-                  {event.who && <span className="k-med">{revealText(event.who)}</span>}
-                  {event.who && " · "}
-                  {revealText(event.text)}
-                </span>
-                <When at={momentOf(event.at)} />
-              </li>
-            ))}
-          </ul>
+          <Some items={detail.activity}>
+            {(shown) => (
+              <ul>
+                {shown.map((event, index) => (
+                  <li key={index} className="bd-event">
+                    <span className="bd-event-dot" />
+                    <span className="k-break" dir="auto">
+                      {event.who && <span className="k-med">{revealText(event.who)}</span>}
+                      {event.who && " · "}
+                      {revealText(event.text)}
+                    </span>
+                    <When at={momentOf(event.at)} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Some>
         )}
       </section>
       {detail.related.length > 0 && (
         <section className="bd-section">
           <h3 className="k-h3 bd-section-head">{t("board.related")}</h3>
-          <ul>
-            {detail.related.map((other, index) => (
-              <li key={index} className="bd-related">
-                <CardLink id={other.id} view={view} />
-                <span className="k-grow k-break" dir="auto">
-                  {revealText(other.title)}
-                </span>
-                <span className="k-sub">{relationWord(other.relation, t)}</span>
-              </li>
-            ))}
-          </ul>
+          <Some items={detail.related}>
+            {(shown) => (
+              <ul>
+                {shown.map((other, index) => (
+                  <li key={index} className="bd-related">
+                    <CardLink id={other.id} view={view} />
+                    <span className="k-grow k-break" dir="auto">
+                      {revealText(other.title)}
+                    </span>
+                    <span className="k-sub">{relationWord(other.relation, t)}</span>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Some>
         </section>
       )}
     </>

@@ -4,7 +4,7 @@ import { ArrowLeft, Brain, FileText, FolderOpen } from "lucide-react";
 import { setParams, useParam } from "../../app/router";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { BoneRows, Button, Empty, ErrorState, Icon, IconButton, Markdown, revealText, SearchField, Tag, toast } from "../../kit";
+import { BoneRows, Button, Empty, ErrorState, Icon, IconButton, Markdown, revealText, SearchField, Some, Tag, toast } from "../../kit";
 import { useBoardRead } from "./useBoard";
 
 interface DocumentRow {
@@ -143,29 +143,33 @@ export function Texts({ project, folder, mark, kind }: PartProps & { kind: TextK
       {rows.length === 0 ? (
         <Empty inline title={t("kit.noMatch")} />
       ) : (
-        <ul className="k-panel k-rows">
-          {rows.map((row) => (
-            <li key={`${row.id} ${row.path}`} className="bd-doc">
-              <button type="button" className="bd-doc-open" onClick={() => setParams({ doc: row.id }, { replace: false })}>
-                <Icon of={what.icon} size={15} className="k-dim" />
-                <span className="k-col k-grow">
-                  <span className="k-med k-break" dir="auto">
-                    {revealText(row.title)}
-                  </span>
-                  <span className="k-sub k-mono k-break">{revealText(row.path)}</span>
-                </span>
-                <span className="bd-doc-facts">
-                  {kindWord(row) && <span className="k-sub">{revealText(kindWord(row) ?? "")}</span>}
-                  {row.status && <Tag tone={row.status === "stale" ? "wait" : "idle"}>{revealText(row.status)}</Tag>}
-                  {row.updated && !Number.isNaN(Date.parse(row.updated)) && (
-                    <span className="k-sub k-num">{format.shortDate(Date.parse(row.updated))}</span>
-                  )}
-                </span>
-              </button>
-              <IconButton icon={FolderOpen} label={t("board.documentShow")} size="small" onClick={() => reveal(row.path)} />
-            </li>
-          ))}
-        </ul>
+        <Some items={rows}>
+          {(shown) => (
+            <ul className="k-panel k-rows">
+              {shown.map((row) => (
+                <li key={`${row.id} ${row.path}`} className="bd-doc">
+                  <button type="button" className="bd-doc-open" onClick={() => setParams({ doc: row.id }, { replace: false })}>
+                    <Icon of={what.icon} size={15} className="k-dim" />
+                    <span className="k-col k-grow">
+                      <span className="k-med k-break" dir="auto">
+                        {revealText(row.title)}
+                      </span>
+                      <span className="k-sub k-mono k-break">{revealText(row.path)}</span>
+                    </span>
+                    <span className="bd-doc-facts">
+                      {kindWord(row) && <span className="k-sub">{revealText(kindWord(row) ?? "")}</span>}
+                      {row.status && <Tag tone={row.status === "stale" ? "wait" : "idle"}>{revealText(row.status)}</Tag>}
+                      {row.updated && !Number.isNaN(Date.parse(row.updated)) && (
+                        <span className="k-sub k-num">{format.shortDate(Date.parse(row.updated))}</span>
+                      )}
+                    </span>
+                  </button>
+                  <IconButton icon={FolderOpen} label={t("board.documentShow")} size="small" onClick={() => reveal(row.path)} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Some>
       )}
     </div>
   );

@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { expectAccessible } from "../../../tests/axe";
 import { expectGoodLayout, SIZES } from "../../../tests/layout";
 import { renderApp } from "../../../tests/render";
+import { navigate } from "../../app/router";
+import { createMockHost } from "../../host/mock";
 
 const BOARD = "/project/harbor-board";
 const drawn = () => [...document.querySelectorAll<HTMLElement>("button[data-card]")];
@@ -131,6 +133,24 @@ describe("by keyboard", () => {
         .filter(({ tabIndex }) => tabIndex === 0)
         .map(({ dataset }) => dataset.card),
     ).toEqual(["HB-0207"]);
+  });
+
+  test("a search that leaves few of many cards says nothing on the console", async () => {
+    const warned = vi.spyOn(console, "warn");
+    await open({ board: { cards: 1000 } });
+    const search = page.getByRole("searchbox").first();
+    const stays = column("done").querySelector<HTMLElement>("[data-card]")?.dataset.card ?? "";
+    await search.fill(stays);
+    await expect.poll(() => column("done").querySelectorAll("[data-card]").length).toBeLessThan(3);
+    expect(columnOf(stays)).toBe("done");
+    // What is still looked at by the list that was there tells when its size changes.
+    document.documentElement.style.fontSize = "18px";
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    document.documentElement.style.fontSize = "";
+    await search.fill("");
+    await expect.poll(() => drawn().length).toBeGreaterThan(20);
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
   });
 
   test("End reaches the last of many cards", async () => {
@@ -413,6 +433,34 @@ describe("documents, changelog, memory, findings", () => {
     await expect.element(page.getByText("opens at nine")).toBeVisible();
     await page.getByRole("button", { name: "All documents" }).click();
     await expect.element(page.getByRole("button", { name: /^How orders flow/ })).toBeVisible();
+  });
+
+  test("thousands of findings and criteria are drawn as far as they are asked for", async () => {
+    const host = createMockHost({ settings: { language: "en" } });
+    const call = host.call;
+    host.call = async (name, request) => {
+      const answer = await call(name, request);
+      if (name === "board_call" && (request as { tool: string }).tool === "project_doctor") {
+        const report = answer as { issues?: unknown[]; result?: { issues?: unknown[] } };
+        const holder = report.issues ? report : report.result;
+        if (holder?.issues)
+          holder.issues = Array.from({ length: 5_000 }, (_, at) => ({ ...(holder.issues?.[0] as object), message: `finding ${at}` }));
+      }
+      if (name === "board_card")
+        Object.assign(answer as object, {
+          acceptance: Array.from({ length: 2_000 }, (_, line) => ({ line, text: `criterion ${line}`, done: false })),
+        });
+      return answer;
+    };
+    await renderApp({ at: `${BOARD}?part=findings`, host });
+    await expect.element(page.getByText("finding 0", { exact: true })).toBeVisible();
+    expect(document.querySelectorAll(".bd-issue").length).toBe(60);
+    await page.getByRole("button", { name: "Show 240 more of 5,000" }).click();
+    await expect.poll(() => document.querySelectorAll(".bd-issue").length).toBe(300);
+    navigate(`${BOARD}?card=HB-0207`);
+    await expect.element(page.getByText("criterion 0", { exact: true })).toBeVisible();
+    await expect.element(page.getByText("0 of 2,000")).toBeVisible();
+    expect(document.querySelectorAll(".bd-criterion").length).toBe(60);
   });
 
   test("the changelog reads as the next release would; a finding leads to its card", async () => {

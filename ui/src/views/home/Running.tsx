@@ -1,9 +1,10 @@
 // What runs now, with its phase and how far it is.
+import { ArrowRight } from "lucide-react";
 import type { RunRow } from "../../api/contract";
 import { useAct } from "../../api/queries";
 import { useNow } from "../../app/clock";
 import { FromTile } from "../../app/FromTile";
-import { Link, runAddress } from "../../app/router";
+import { address, Link, navigate, runAddress } from "../../app/router";
 import { useI18n } from "../../i18n";
 import { Button } from "../../kit/Button";
 import { Glyph } from "../../kit/Glyph";
@@ -90,7 +91,7 @@ function Row({ run }: { run: RunRow }) {
   );
 }
 
-export function Running({ running }: { running: RunRow[] }) {
+export function Running({ running, count }: { running: RunRow[]; count: number }) {
   const { t, format } = useI18n();
   if (running.length === 0) return null;
   return (
@@ -99,7 +100,13 @@ export function Running({ running }: { running: RunRow[] }) {
         <h2 className="k-h2" id="home-running">
           {t("home.running")}
         </h2>
-        <span className="k-sub k-num">{format.number(running.length)}</span>
+        <span className="k-sub k-num">{format.number(Math.max(count, running.length))}</span>
+        <span className="k-grow" />
+        {count > running.length && (
+          <Button look="quiet" size="small" iconAfter={ArrowRight} onClick={() => navigate(address(["runs"], { status: "running" }))}>
+            {t("home.allRunning")}
+          </Button>
+        )}
       </div>
       <div className="k-panel k-rows">
         {running.map((run) => (

@@ -1,10 +1,10 @@
 // What waits for a person, oldest first. A row is the question, not the run. Approvals are never decided here.
-import { ChevronDown, ChevronUp, Clock } from "lucide-react";
+import { ArrowRight, ChevronDown, ChevronUp, Clock } from "lucide-react";
 import { useState } from "react";
 import type { WaitingRow } from "../../api/contract";
 import { useNow } from "../../app/clock";
 import { FromTile } from "../../app/FromTile";
-import { Link, runAddress } from "../../app/router";
+import { address, Link, navigate, runAddress } from "../../app/router";
 import { useI18n } from "../../i18n";
 import { Button } from "../../kit/Button";
 import { Glyph } from "../../kit/Glyph";
@@ -82,8 +82,9 @@ function Row({ row }: { row: WaitingRow }) {
   );
 }
 
-export function Waiting({ waiting }: { waiting: WaitingRow[] }) {
-  const { t } = useI18n();
+/** `count`: how many there are; the store gives the oldest. */
+export function Waiting({ waiting, count }: { waiting: WaitingRow[]; count: number }) {
+  const { t, format } = useI18n();
   const [all, setAll] = useState(false);
   if (waiting.length === 0) {
     return (
@@ -115,7 +116,12 @@ export function Waiting({ waiting }: { waiting: WaitingRow[] }) {
       </div>
       {waiting.length > SHOWN && (
         <Button look="quiet" size="small" iconAfter={all ? ChevronUp : ChevronDown} onClick={() => setAll(!all)} aria-expanded={all}>
-          {all ? t("home.fewer") : t("home.more", { n: waiting.length - SHOWN })}
+          {all ? t("home.fewer") : t("home.more", { n: format.number(waiting.length - SHOWN) })}
+        </Button>
+      )}
+      {count > waiting.length && (
+        <Button look="quiet" size="small" iconAfter={ArrowRight} onClick={() => navigate(address(["runs"], { status: "waiting_for_input" }))}>
+          {t("home.allWaiting", { n: format.number(count) })}
         </Button>
       )}
     </section>

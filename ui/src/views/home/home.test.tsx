@@ -125,3 +125,18 @@ test.each(["en", "zh-CN"] as const)("fits in every size, %s", async (language) =
   await expect.element(rows().first()).toBeVisible();
   await expectGoodLayout();
 });
+
+test("more wait and run than the store gives: how many is said, and where they all are", async () => {
+  const { host } = await renderApp({ live: 0 });
+  await expect.element(rows().first()).toBeVisible();
+  const call = host.call;
+  host.call = async (name, request) => {
+    const answer = await call(name, request);
+    if (name === "home") Object.assign((answer as { today: object }).today, { waiting: 1_300, running: 70 });
+    return answer;
+  };
+  host.emit({ all: true });
+  await expect.poll(() => document.querySelector('[aria-labelledby="home-running"] .k-num')?.textContent).toBe("70");
+  await page.getByRole("button", { name: "All 1,300 that wait" }).click();
+  await expect.poll(() => location.hash).toBe("#/runs?status=waiting_for_input");
+});

@@ -81,8 +81,8 @@ export default function Home() {
           {data ? (
             <>
               <FirstSteps runs={data.total ?? data.recent.length} />
-              <Waiting waiting={data.waiting} />
-              <Running running={data.running} />
+              <Waiting waiting={data.waiting} count={data.today.waiting} />
+              <Running running={data.running} count={data.today.running} />
               <Recent recent={data.recent} />
             </>
           ) : (

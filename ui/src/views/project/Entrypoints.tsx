@@ -7,7 +7,7 @@ import { openRunForm } from "../../app/overlays";
 import { Link, navigate, runAddress } from "../../app/router";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Button, Empty, fieldTitle, Glyph, Icon, Reveal, revealText, Tag, toast } from "../../kit";
+import { Button, Empty, fieldTitle, Glyph, Icon, Reveal, revealText, Some, Tag, toast } from "../../kit";
 import { barsOf, inOrder, medianOf, paramType, type BarLook } from "./facts";
 import { runsOf } from "./links";
 
@@ -234,15 +234,19 @@ export function Entrypoints({ project, folder, entrypoints }: { project: string;
           <Empty icon={Play} title={t("project.noEntrypoints")} text={t("project.noEntrypointsText")} />
         </div>
       ) : (
-        <ul className="k-panel k-rows k-clip">
-          {rows.map((row) =>
-            row.error ? (
-              <BrokenRow key={row.id} entrypoint={row} folder={folder} />
-            ) : (
-              <Row key={row.id} project={project} entrypoint={row} primary={row === good[0]} />
-            ),
+        <Some items={rows}>
+          {(shown) => (
+            <ul className="k-panel k-rows k-clip">
+              {shown.map((row) =>
+                row.error ? (
+                  <BrokenRow key={row.id} entrypoint={row} folder={folder} />
+                ) : (
+                  <Row key={row.id} project={project} entrypoint={row} primary={row === good[0]} />
+                ),
+              )}
+            </ul>
           )}
-        </ul>
+        </Some>
       )}
     </section>
   );

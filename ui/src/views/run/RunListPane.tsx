@@ -102,14 +102,14 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
       out.push({
         key: "waiting",
         title: t("run.listWaiting"),
-        count: waiting.length,
+        count: Math.max(waiting.length, home.data?.today.waiting ?? 0),
         rows: waiting.map(({ run: row, question }) => ({ row, second: question.form.title })),
       });
     if (running.length > 0)
       out.push({
         key: "running",
         title: t("run.listRunning"),
-        count: running.length,
+        count: Math.max(running.length, home.data?.today.running ?? 0),
         rows: running.map((row) => ({
           row,
           second:

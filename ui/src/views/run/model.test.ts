@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunNode, RunRow } from "../../api/contract";
-import { BOX, fit, layout, neighbour, reveal, visible, zoomAt } from "./diagram/layout";
+import { BOX, fit, hold, layout, neighbour, reveal, visible, zoomAt } from "./diagram/layout";
 import { caption, folded, lanes, type MemberStatus, nodeFacts } from "./diagram/model";
 import { actionsOf, firstTab, stripPieces, tabsOf } from "./facts";
 import { fates } from "./output/InterruptedPanel";
@@ -138,6 +138,10 @@ describe("diagram layout", () => {
     expect((100 - zoomed.x) / zoomed.scale).toBeCloseTo((100 - view.x) / view.scale);
     expect(zoomAt(view, 100, 0, 0).scale).toBe(4);
     expect(fit({ width: 2_000, height: 100 }, 1_000, 500).scale).toBe(0.5);
+    // However far one pulls, a part of the plan is to be seen.
+    const plan = { width: 2_000, height: 400 };
+    expect(hold({ x: -9_000, y: 9_000, scale: 1 }, plan, 1_000, 500)).toEqual({ x: -1_880, y: 380, scale: 1 });
+    expect(hold({ x: 12, y: -30, scale: 1 }, plan, 1_000, 500)).toEqual({ x: 12, y: -30, scale: 1 });
     const box = { key: "x", x: 3_000, y: 58, lane: 0, row: 0 };
     const moved = reveal(view, box, 1_000, 600);
     expect(box.x * moved.scale + moved.x + BOX.width).toBeLessThanOrEqual(1_000);

@@ -3,7 +3,9 @@ import { page, userEvent } from "vitest/browser";
 import { expectAccessible } from "../../../tests/axe";
 import { expectGoodLayout, settle } from "../../../tests/layout";
 import { renderApp } from "../../../tests/render";
+import { navigate } from "../../app/router";
 import type { MockOptions } from "../../host/mock";
+import { isGuided } from "./steps/model";
 import { createSceneHost } from "./testing/host";
 
 const segments = () => location.hash.replace(/^#\//, "").split("?")[0]?.split("/") ?? [];
@@ -333,6 +335,90 @@ describe("timeline", () => {
   });
 });
 
+test("five hundred files and a thousand parameters are drawn as far as they are asked for", async () => {
+  const host = createSceneHost({ settings: { language: "en" } });
+  const scene = Object.values(host.scenes).find((one) => one.detail.files.length > 0 && one.detail.run.status === "success");
+  if (!scene) throw new Error("no scene");
+  const [file] = scene.detail.files;
+  scene.detail.files = Array.from({ length: 500 }, (_, at) => ({ name: `file ${at}.txt`, path: `/tmp/file ${at}.txt`, bytes: file?.bytes ?? 1 }));
+  scene.detail.input = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`name${at}`, at]));
+  await renderApp({ at: `/run/${scene.detail.run.runId}/output`, host });
+  await expect.poll(() => document.querySelectorAll(".ou-file").length).toBe(60);
+  await page.getByRole("button", { name: "Show 240 more of 500" }).click();
+  await expect.poll(() => document.querySelectorAll(".ou-file").length).toBe(300);
+  navigate(`/run/${scene.detail.run.runId}/input`);
+  await expect.poll(() => document.querySelectorAll(".in-row").length).toBe(60);
+});
+test("three thousand guided steps: those up to the chosen one, and the keys go on", async () => {
+  const host = createSceneHost({ settings: { language: "en" } });
+  const scene = Object.values(host.scenes).find((one) => isGuided(one.nodes));
+  const step = scene?.nodes.find((node) => node.kind === "step");
+  if (!scene || !step) throw new Error("no scene");
+  scene.nodes = Array.from({ length: 3_000 }, (_, at) => ({
+    ...step,
+    id: at + 1,
+    parent: undefined,
+    title: `Step ${at}`,
+    status: "success" as const,
+  }));
+  await renderApp({ at: `/run/${scene.detail.run.runId}/steps?step=1`, host });
+  const items = () => document.querySelectorAll(".gd-item").length;
+  await expect.poll(items).toBe(60);
+  document.querySelector<HTMLElement>(".gd-item")?.focus();
+  await userEvent.keyboard("{End}");
+  await expect.poll(() => document.activeElement?.textContent).toContain("Step 2999");
+  expect(items()).toBe(3_000);
+});
+
+describe("back", () => {
+  const away = async () => {
+    navigate("/runs");
+    await expect.element(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+    history.back();
+  };
+  test("brings the place in a log back; so does coming back to the tab", async () => {
+    await open("20261130-mill/logs");
+    const list = () => document.querySelector<HTMLElement>(".lg-list");
+    const shown = () => [...document.querySelectorAll<HTMLElement>("[data-position]")].map((row) => Number(row.dataset.position));
+    await expect.poll(() => shown().at(-1)).toBe(999_999);
+    (list() as HTMLElement).scrollTop = 10_000_000;
+    await expect.poll(() => shown().includes(500_010)).toBe(true);
+    await settle();
+    await away();
+    await expect.poll(() => shown().includes(500_010)).toBe(true);
+    await tab(/^Output/).click();
+    await expect.poll(() => list()).toBeNull();
+    await tab(/^Logs/).click();
+    await expect.poll(() => shown().includes(500_010)).toBe(true);
+  });
+  test("brings the place in a timeline and in the steps back", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = Object.values(host.scenes).find((one) => one.nodes.some((node) => node.kind === "agent"));
+    const node = scene?.nodes.find((one) => one.kind === "agent");
+    if (!scene || !node) throw new Error("no scene");
+    scene.nodes = Array.from({ length: 500 }, (_, at) => ({
+      ...node,
+      id: at + 1,
+      parent: undefined,
+      title: `Agent ${at}`,
+      status: at ? ("success" as const) : ("failed" as const),
+    }));
+    await renderApp({ at: "/runs", host });
+    for (const [view, box] of [
+      ["timeline", ".tl-body"],
+      ["diagram", ".dg-list"],
+    ] as const) {
+      navigate(`/run/${scene.detail.run.runId}/${view}`);
+      const scroller = () => document.querySelector<HTMLElement>(box);
+      await expect.poll(() => (scroller()?.scrollHeight ?? 0) > 4_000).toBe(true);
+      (scroller() as HTMLElement).scrollTop = 3_000;
+      await settle();
+      await away();
+      await expect.poll(() => scroller()?.scrollTop).toBe(3_000);
+    }
+  });
+});
+
 describe("logs", () => {
   const shown = () => [...document.querySelectorAll<HTMLElement>("[data-position]")].map((row) => Number(row.dataset.position));
   test("a million lines: a screenful of rows, at the end, at the beginning, anywhere", async () => {
@@ -397,6 +483,66 @@ describe("logs", () => {
     expect(shown()[0]).toBe(first);
     await userEvent.keyboard("{End}");
     await expect.poll(() => shown().at(-1)).toBe(1_001_203);
+  });
+  test.each([40, 900])("a match far down in an entry of %d lines comes into sight, and only its line is tinted", async (size) => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-mill"];
+    if (!scene) throw new Error("no scene");
+    const at = scene.lines.at;
+    const text = (position: number) => Array.from({ length: size }, (_, index) => `${position} part ${index}`).join("\n");
+    scene.lines = { count: 3_000, at: (position) => ({ ...at(position), text: text(position) }) };
+    await renderApp({ at: "/run/20261130-mill/logs", host });
+    await expect.poll(() => shown().at(-1)).toBe(2_999);
+    await userEvent.keyboard("/");
+    await userEvent.keyboard(`1234 part ${size - 3}`);
+    const inSight = () => {
+      const mark = document.querySelector("mark[data-now]")?.getBoundingClientRect();
+      const list = document.querySelector(".lg-list")?.getBoundingClientRect();
+      return mark && list ? mark.top >= list.top && mark.bottom <= list.bottom : false;
+    };
+    await expect.poll(inSight).toBe(true);
+    expect(document.querySelectorAll(".lg-line-current").length).toBe(1);
+    expect(document.querySelector(".lg-current")).toBeNull();
+  });
+  test("the next error is looked for by pages, not line by line", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-mill"];
+    if (!scene) throw new Error("no scene");
+    const at = scene.lines.at;
+    scene.lines = {
+      count: 20_000,
+      at: (position) => ({ ...at(position), text: position === 12_000 ? "error: here" : `{"error": null, "at": ${position}}` }),
+    };
+    await renderApp({ at: "/run/20261130-mill/logs", host });
+    await expect.poll(() => shown().at(-1)).toBe(19_999);
+    await userEvent.keyboard("{Home}");
+    await expect.poll(() => shown()[0]).toBe(0);
+    const before = calls(host, "run_logs").length;
+    await userEvent.keyboard("e");
+    await expect.poll(() => document.querySelector(".lg-target")?.textContent).toContain("error: here");
+    expect(calls(host, "run_logs").length - before).toBeLessThan(60);
+  });
+  test("following entries of many lines lays out what is in sight, not a window full of entries", async () => {
+    const host = createSceneHost({ settings: { language: "en" } });
+    const scene = host.scenes["20261130-mill"];
+    if (!scene) throw new Error("no scene");
+    const at = scene.lines.at;
+    const text = Array.from({ length: 40 }, (_, index) => `part ${index}`).join("\n");
+    scene.lines = { count: 5_000, at: (position) => ({ ...at(position), text }) };
+    await renderApp({ at: "/run/20261130-mill/logs", host });
+    await expect.poll(() => shown().at(-1)).toBe(4_999);
+    let drawn = 0;
+    const observer = new MutationObserver((changes) => {
+      for (const { addedNodes } of changes) drawn += [...addedNodes].filter((node) => node instanceof HTMLElement && node.matches(".lg-row")).length;
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+    for (const count of [6_000, 7_000, 8_000]) {
+      scene.lines.count = count;
+      host.changed("20261130-mill");
+      await expect.poll(() => shown().at(-1)).toBe(count - 1);
+    }
+    observer.disconnect();
+    expect(drawn / 3).toBeLessThan(20);
   });
   test("a carriage return keeps its last state; errors are tinted; the phase at the top is named", async () => {
     await open("20261130-zz1c/logs");

@@ -7,7 +7,7 @@ import { Button, IconButton } from "../../../kit/Button";
 import { Glyph } from "../../../kit/Glyph";
 import type { Lane } from "./model";
 import { caption } from "./model";
-import { BOX, type Box, fit, type Layout, SCALES, type View, visible, zoomAt } from "./layout";
+import { hold, BOX, type Box, fit, type Layout, SCALES, type View, visible, zoomAt } from "./layout";
 import { captionText, kindText, laneTitle, memberGlyph, memberMs, memberTitle } from "./words";
 
 /** How large 16 px are at the present text size. */
@@ -80,7 +80,7 @@ export function Canvas({ plan, lanes, selected, now, end, follow, control, onSel
   }, [draw]);
   const set = useCallback(
     (next: View) => {
-      view.current = next;
+      view.current = hold(next, planRef.current, size.current.width, size.current.height);
       schedule();
     },
     [schedule],

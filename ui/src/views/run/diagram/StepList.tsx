@@ -3,6 +3,7 @@ import { reachedBy } from "../../../app/listKeys";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronDown, ChevronRight, ListTree, PanelRightClose, Search } from "lucide-react";
+import { useScrollPlace } from "../../../app/places";
 import { useI18n } from "../../../i18n";
 import { IconButton } from "../../../kit/Button";
 import { Glyph } from "../../../kit/Glyph";
@@ -66,6 +67,7 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
     getItemKey: (index) => rows[index]?.key ?? index,
   });
   const at = rows.findIndex((row) => row.key === (active ?? selected));
+  useScrollPlace(scroller, "steps", rows.length > 0);
 
   // A selection from the canvas opens its phase here and comes into view.
   useEffect(() => {

@@ -130,6 +130,16 @@ export function zoomAt(view: View, factor: number, x: number, y: number): View {
   return { scale, x: x - (x - view.x) * ratio, y: y - (y - view.y) * ratio };
 }
 
+/** Pixels of the plan that stay in sight however far one pulls. */
+const STAYS = 120;
+
+/** The view, pulled back as far as it would show nothing but the ground. */
+export function hold(view: View, plan: { width: number; height: number }, width: number, height: number): View {
+  if (width === 0 || height === 0) return view;
+  const within = (at: number, room: number, length: number) => Math.min(room - STAYS, Math.max(STAYS - length * view.scale, at));
+  return { scale: view.scale, x: within(view.x, width, plan.width), y: within(view.y, height, plan.height) };
+}
+
 /** Shows everything, never larger than life nor so small that nothing can be told apart. */
 export function fit(plan: { width: number; height: number }, width: number, height: number, life = 1): View {
   const scale = Math.max(SCALES.least, life / 4, Math.min(life, width / Math.max(1, plan.width), height / Math.max(1, plan.height)));

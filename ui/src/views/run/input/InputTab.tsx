@@ -8,6 +8,7 @@ import { CopyButton, CopyIconButton } from "../../../kit/Copy";
 import { Glyph } from "../../../kit/Glyph";
 import { JsonTree } from "../../../kit/JsonTree";
 import { Reveal } from "../../../kit/Reveal";
+import { Some } from "../../../kit/Some";
 import { Empty } from "../../../kit/States";
 import { answerValues, isPerson } from "../question/answers";
 import type { TabProps } from "../types";
@@ -40,38 +41,47 @@ export function InputTab({ detail }: TabProps) {
           {entries === undefined || entries.length === 0 ? (
             <Empty inline title={t("run.noInput")} />
           ) : (
-            <dl className="k-panel k-rows in-list">
-              {entries.map(([name, value]) => (
-                <div key={name} className="in-row">
-                  <dt className="k-mono k-break">
-                    <Reveal text={name} limit={200} />
-                  </dt>
-                  <dd className="in-value">
-                    <div className="k-break k-grow">
-                      {isShort(value) ? (
-                        <span
-                          className={typeof value === "string" ? "in-text" : typeof value === "number" ? "k-mono k-json-num" : "k-mono k-json-lit"}
-                        >
-                          {value === "" ? <span className="k-dim">{t("run.emptyText")}</span> : <Reveal text={String(value)} />}
-                        </span>
-                      ) : Array.isArray(value) && value.length <= 20 && value.every(isShort) ? (
-                        value.map((one, index) => (
-                          <span key={index}>
-                            {index > 0 && ", "}
-                            <Reveal text={String(one)} limit={300} />
-                          </span>
-                        ))
-                      ) : (
-                        <div className="in-tree">
-                          <JsonTree value={value} root={name} plain label={name} />
+            <Some items={entries}>
+              {(shown) => (
+                <dl className="k-panel k-rows in-list">
+                  {shown.map(([name, value]) => (
+                    <div key={name} className="in-row">
+                      <dt className="k-mono k-break">
+                        <Reveal text={name} limit={200} />
+                      </dt>
+                      <dd className="in-value">
+                        <div className="k-break k-grow">
+                          {isShort(value) ? (
+                            <span
+                              className={
+                                typeof value === "string" ? "in-text" : typeof value === "number" ? "k-mono k-json-num" : "k-mono k-json-lit"
+                              }
+                            >
+                              {value === "" ? <span className="k-dim">{t("run.emptyText")}</span> : <Reveal text={String(value)} />}
+                            </span>
+                          ) : Array.isArray(value) && value.length <= 20 && value.every(isShort) ? (
+                            value.map((one, index) => (
+                              <span key={index}>
+                                {index > 0 && ", "}
+                                <Reveal text={String(one)} limit={300} />
+                              </span>
+                            ))
+                          ) : (
+                            <div className="in-tree">
+                              <JsonTree value={value} root={name} plain label={name} />
+                            </div>
+                          )}
                         </div>
-                      )}
+                        <CopyIconButton
+                          text={() => (typeof value === "string" ? value : JSON.stringify(value, null, 2))}
+                          label={t("run.copyValue")}
+                        />
+                      </dd>
                     </div>
-                    <CopyIconButton text={() => (typeof value === "string" ? value : JSON.stringify(value, null, 2))} label={t("run.copyValue")} />
-                  </dd>
-                </div>
-              ))}
-            </dl>
+                  ))}
+                </dl>
+              )}
+            </Some>
           )}
         </section>
         {detail.cliArgs.length > 0 && (
@@ -80,13 +90,17 @@ export function InputTab({ detail }: TabProps) {
               <h2 className="k-h2">{t("run.argumentsHead")}</h2>
               <span className="k-sub">{t("run.argumentsAsTheyStand", { count: detail.cliArgs.length })}</span>
             </div>
-            <ol className="k-code in-args">
-              {detail.cliArgs.map((word, index) => (
-                <li key={index}>
-                  <Reveal text={word} />
-                </li>
-              ))}
-            </ol>
+            <Some items={detail.cliArgs}>
+              {(shown) => (
+                <ol className="k-code in-args">
+                  {shown.map((word, index) => (
+                    <li key={index}>
+                      <Reveal text={word} />
+                    </li>
+                  ))}
+                </ol>
+              )}
+            </Some>
           </section>
         )}
         <section>
@@ -97,49 +111,53 @@ export function InputTab({ detail }: TabProps) {
           {detail.questions.length === 0 ? (
             <Empty inline title={t("run.noQuestions")} />
           ) : (
-            <ul className="k-panel k-rows">
-              {detail.questions.map((question) => {
-                const { answer } = question;
-                const values = answerValues(question);
-                return (
-                  <li key={question.number} className="in-answer">
-                    <Glyph name={!answer ? "waiting_for_input" : answer.action === "accept" ? "success" : "cancelled"} />
-                    <div className="k-col k-grow">
-                      <span className="k-med k-break">
-                        <Reveal text={question.form.title} limit={400} />
-                      </span>
-                      {!answer ? (
-                        <span className="k-sub">{t("run.askedAt", { at: format.timeSeconds(question.askedAt) })}</span>
-                      ) : answer.action !== "accept" ? (
-                        <span className="k-mid">{t(answer.action === "decline" ? "run.declined" : "run.dismissed")}</span>
-                      ) : question.kind === "approval" ? (
-                        <span className="k-mid">{t("run.approved")}</span>
-                      ) : (
-                        <dl className="in-values">
-                          {values.map((one) => (
-                            <div key={one.title}>
-                              {one.title && <dt className="k-dim">{one.title}</dt>}
-                              <dd className="k-break">
-                                <Reveal text={one.value} />
-                              </dd>
-                            </div>
-                          ))}
-                        </dl>
-                      )}
-                    </div>
-                    {answer && (
-                      <span className="k-sub k-num in-by" title={format.absolute(answer.at)}>
-                        {t("run.answeredBy", {
-                          by: isPerson(answer.by) ? t("common.you") : answer.by,
-                          at: format.timeSeconds(answer.at),
-                          took: format.duration(answer.at - question.askedAt),
-                        })}
-                      </span>
-                    )}
-                  </li>
-                );
-              })}
-            </ul>
+            <Some items={detail.questions}>
+              {(shown) => (
+                <ul className="k-panel k-rows">
+                  {shown.map((question) => {
+                    const { answer } = question;
+                    const values = answerValues(question);
+                    return (
+                      <li key={question.number} className="in-answer">
+                        <Glyph name={!answer ? "waiting_for_input" : answer.action === "accept" ? "success" : "cancelled"} />
+                        <div className="k-col k-grow">
+                          <span className="k-med k-break">
+                            <Reveal text={question.form.title} limit={400} />
+                          </span>
+                          {!answer ? (
+                            <span className="k-sub">{t("run.askedAt", { at: format.timeSeconds(question.askedAt) })}</span>
+                          ) : answer.action !== "accept" ? (
+                            <span className="k-mid">{t(answer.action === "decline" ? "run.declined" : "run.dismissed")}</span>
+                          ) : question.kind === "approval" ? (
+                            <span className="k-mid">{t("run.approved")}</span>
+                          ) : (
+                            <dl className="in-values">
+                              {values.map((one) => (
+                                <div key={one.title}>
+                                  {one.title && <dt className="k-dim">{one.title}</dt>}
+                                  <dd className="k-break">
+                                    <Reveal text={one.value} />
+                                  </dd>
+                                </div>
+                              ))}
+                            </dl>
+                          )}
+                        </div>
+                        {answer && (
+                          <span className="k-sub k-num in-by" title={format.absolute(answer.at)}>
+                            {t("run.answeredBy", {
+                              by: isPerson(answer.by) ? t("common.you") : answer.by,
+                              at: format.timeSeconds(answer.at),
+                              took: format.duration(answer.at - question.askedAt),
+                            })}
+                          </span>
+                        )}
+                      </li>
+                    );
+                  })}
+                </ul>
+              )}
+            </Some>
           )}
         </section>
       </div>

@@ -11,14 +11,22 @@ const MOST_PIXELS = 30_000_000;
 const OVERSCAN = 6;
 
 export interface LogListControl {
-  /** Puts a row at a share of the height: 0 top, 0.5 middle. */
-  reveal: (row: number, share?: number) => void;
+  /** Brings a row into sight; of a row of many lines, the line that begins so many pixels below its top. */
+  reveal: (row: number, within?: number) => void;
   end: () => void;
   home: () => void;
   /** The first row in sight. */
   first: () => number;
   isAtEnd: () => boolean;
   focus: () => void;
+  /** What stands at the top, and how far it is scrolled out. */
+  place: () => LogPlace;
+  toPlace: (place: LogPlace) => void;
+}
+
+export interface LogPlace {
+  key: number;
+  offset: number;
 }
 
 interface LogListProps {
@@ -28,6 +36,8 @@ interface LogListProps {
   rowHeight: number;
   /** Heights known without looking, or undefined. */
   heightOf: (row: number) => number | undefined;
+  /** How high a row that was never drawn should be about. */
+  guessOf: (row: number) => number | undefined;
   /** Rows are as high as they turn out. */
   measured: boolean;
   /** What identifies a row over changes of meaning, and where it went. */
@@ -54,6 +64,7 @@ export function LogList({
   meaning,
   rowHeight,
   heightOf,
+  guessOf,
   measured,
   keyOf,
   rowOfKey,
@@ -150,8 +161,15 @@ export function LogList({
       const known = heightOf(row);
       if (known !== undefined) at.heights.set(row, known);
     }
-    if (follow) at.y = at.heights.total;
-    else if (isNew && at.y > 0) {
+    if (follow) {
+      // What comes into sight at the end was never drawn. Taken for one line each, dozens of long entries would be laid out to show the last.
+      let left = height();
+      for (let row = count - 1; row >= 0 && left > 0; row -= 1) {
+        if (at.heights.height(row) === rowHeight) at.heights.set(row, guessOf(row) ?? rowHeight);
+        left -= at.heights.height(row);
+      }
+      at.y = at.heights.total;
+    } else if (isNew && at.y > 0) {
       // At the very beginning one stays there: what comes in above, the head of a phase, is the beginning now.
       const row = rowOfKey(key);
       at.y = at.heights.top(Math.min(row, Math.max(0, count - 1))) + offset;
@@ -247,19 +265,22 @@ export function LogList({
   useImperativeHandle(
     control,
     (): LogListControl => ({
-      reveal: (row, share = 0.35) => {
+      reveal: (row, within) => {
         const { heights, y } = state.current;
-        const top = heights.top(row);
+        const top = heights.top(row) + (within ?? 0);
+        const bottom = top + (within === undefined ? heights.height(row) : rowHeight);
         const view = height();
         // What is well in sight already stays where it is.
-        if (top >= y + rowHeight && top + heights.height(row) <= y + view - rowHeight) return;
-        to(top - view * share);
+        if (top >= y + rowHeight && bottom <= y + view - rowHeight) return;
+        to(top - view * 0.35);
       },
       end: () => to(state.current.heights.total),
       home: () => to(0),
       first: () => state.current.heights.rowAt(state.current.y),
       isAtEnd: () => state.current.y >= state.current.heights.total - height() - rowHeight / 2,
       focus: () => scroller.current?.focus(),
+      place: () => state.current.anchor,
+      toPlace: ({ key, offset }) => to(state.current.heights.top(props.current.rowOfKey(key)) + offset),
     }),
     [to, height, rowHeight],
   );

@@ -53,7 +53,14 @@ export const EntryRow = memo(function EntryRow({
   const from = isLong ? Math.max(0, Math.floor(clipFrom / rowHeight)) : 0;
   const to = isLong ? Math.min(lines.length, Math.ceil(clipTo / rowHeight)) : lines.length;
   const bad = saysError(lines[0] ?? "");
-  const classes = ["lg-row", `lg-${line.stream}`, bad && "lg-bad", current && "lg-current", target && "lg-target", wrap && !isLong && "lg-wrap"]
+  const classes = [
+    "lg-row",
+    `lg-${line.stream}`,
+    bad && "lg-bad",
+    current && lines.length === 1 && "lg-current",
+    target && "lg-target",
+    wrap && !isLong && "lg-wrap",
+  ]
     .filter(Boolean)
     .join(" ");
   return (
@@ -85,9 +92,10 @@ function Text({ text, search, current, theme, flow }: { text: string; search: Ne
     const name = said[1]?.startsWith("phase") ? rest : (/^[^\s,]+(?:\s[^\s,]+)*(?=,)|^\S+/.exec(rest)?.[0] ?? "");
     spans = [{ text: said[1] ?? "" }, { text: name, bold: true }, { text: rest.slice(name.length) }].filter((span) => span.text !== "");
   }
-  const pieces = search.text ? splitAtMarks(spans, hits(showControls(plain(shown)), search)) : spans;
+  const marks = search.text ? hits(showControls(plain(shown)), search) : [];
+  const pieces = splitAtMarks(spans, marks);
   return (
-    <span className="lg-line">
+    <span className={current && marks.length > 0 ? "lg-line lg-line-current" : "lg-line"}>
       {pieces.map((span, index) => {
         const hit = "hit" in span && span.hit !== undefined;
         const style = spanStyle(span, theme);

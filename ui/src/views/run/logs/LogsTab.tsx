@@ -15,6 +15,7 @@ import type { LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
 import { useActions } from "../../../app/actions";
 import { remember, remembered, useRemembered } from "../../../app/memory";
+import { usePlace } from "../../../app/places";
 import { setParams, useAddress } from "../../../app/router";
 import { toApiError, useHost } from "../../../host";
 import { useI18n } from "../../../i18n";
@@ -31,10 +32,10 @@ import { Bones } from "../parts";
 import type { TabProps } from "../types";
 import { useSave } from "../useSave";
 import { plain, showControls, type ThemeName } from "./ansi";
-import { LogList, type LogListControl } from "./LogList";
+import { LogList, type LogListControl, type LogPlace } from "./LogList";
 import { EntryRow, HeadRow, WHOLE_ENTRY } from "./LogRowView";
-import { entryLines, isPassing, type Needle, saysError } from "./lines";
-import { LogPages } from "./pages";
+import { entryLines, hits, isPassing, type Needle, saysError } from "./lines";
+import { BLOCK, LogPages } from "./pages";
 import { LogRows, phaseOf } from "./rows";
 import { ScrollMarks } from "./ScrollMarks";
 import { flowEvents, flowLine, type FlowWords } from "./flow";
@@ -49,6 +50,12 @@ type StreamChoice = "all" | LogLine["stream"];
 const MOST_HITS = 100_000;
 /** Characters that "Copy log" takes at most. */
 const MOST_COPIED = 20_000_000;
+
+/** Where to go: an entry, and in it the first line that is meant. */
+interface Goal {
+  position: number;
+  isMeant?: (line: string) => boolean;
+}
 
 function useTheme(): ThemeName {
   const read = () =>
@@ -103,7 +110,9 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const [folds, setFolds] = useState<ReadonlyMap<number, boolean>>(new Map());
   // A failed run opens at its end, where it says why, and stays there while heights become known.
   const isFailed = detail.run.status === "failed" || detail.run.status === "timeout";
-  const [follow, setFollow] = useState((live || isFailed) && address.get("line") === null && address.get("at") === null);
+  const [was, keep] = usePlace<LogPlace & { follow: boolean }>("logs");
+  const isNamed = address.get("line") !== null || address.get("at") !== null;
+  const [follow, setFollow] = useState(was && !isNamed ? was.follow : (live || isFailed) && !isNamed);
   const [match, setMatch] = useState(0);
   const [seenEnd, setSeenEnd] = useState(0);
   const [view, setView] = useState({ first: 0, last: 0, atEnd: true });
@@ -181,28 +190,34 @@ export function LogsTab({ detail, nodes }: TabProps) {
     [phases, folded],
   );
   const [target, setTarget] = useState<number | null>(null);
-  const [goal, setGoal] = useState<{ position: number } | null>(null);
+  const [goal, setGoal] = useState<Goal | null>(null);
   const go = useCallback(
-    (position: number) => {
+    (position: number, isMeant?: Goal["isMeant"]) => {
       setFollow(false);
       unfold(position);
-      setGoal({ position });
+      setGoal({ position, ...(isMeant ? { isMeant } : {}) });
     },
     [unfold],
   );
   useEffect(() => {
     if (!goal || rows.count === 0) return;
-    list.current?.reveal(rows.rowOf(goal.position));
-    pages.want(goal.position - 50, goal.position + 100);
-    setGoal(null);
-  }, [goal, rows, pages]);
+    const { position, isMeant } = goal;
+    const entry = lineOf(position);
+    // An entry may be thousands of lines, of which one is meant; which, is known once it is here.
+    const lines = entry && isMeant ? entryLines(entry.text) : [];
+    list.current?.reveal(rows.rowOf(position), lines.length > 1 && isMeant ? Math.max(0, lines.findIndex(isMeant)) * rowHeight : undefined);
+    pages.want(position - 50, position + 100);
+    if (!isMeant || entry || flow || pages.isMissing(position)) setGoal(null);
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [goal, rows, pages, pages.version, ofStream]);
 
   const current = positions[match];
+  const isHit = (line: string) => hits(showControls(plain(line)), wanted, 1).length > 0;
   const step = (by: 1 | -1) => {
     if (positions.length === 0) return;
     const next = (match + by + positions.length) % positions.length;
     setMatch(next);
-    go(positions[next] ?? 0);
+    go(positions[next] ?? 0, isHit);
   };
   // A new search goes to the first match at or after what is in sight; when the log grew, the match stays.
   const viewFirst = useRef(0);
@@ -220,7 +235,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
     );
     searched.current.key = foundKey;
     setMatch(index);
-    if (isNew) go(positions[index] ?? 0);
+    if (isNew) go(positions[index] ?? 0, isHit);
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [positions, foundKey]);
   useEffect(() => {
@@ -245,14 +260,28 @@ export function LogsTab({ detail, nodes }: TabProps) {
     }
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [line, at, isReady]);
+  // Who comes back finds what was at the top.
+  const hasRows = rows.count > 0;
+  useEffect(() => {
+    if (!hasRows || !was || was.follow || isNamed) return;
+    unfold(was.key);
+    list.current?.toPlace(was);
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [hasRows]);
   const nextError = async () => {
-    const hits = await host.call("run_log_search", { run, text: "error", limit: 5_000 }).catch(() => undefined);
+    const found = await host.call("run_log_search", { run, text: "error", limit: MOST_HITS }).catch(() => undefined);
     const from = target ?? current ?? viewFirst.current - 1;
-    for (const position of hits?.positions.filter((one) => one > from) ?? []) {
-      const one = await lineAt(position);
+    // Where every line has the word and none says an error, lines are read by the page and not one by one.
+    let read = new Map<number, LogLine>();
+    for (const position of found?.positions.filter((one) => one > from) ?? []) {
+      if (!read.has(position)) {
+        const page = await host.call("run_logs", { run, from: position, limit: BLOCK }).catch(() => undefined);
+        read = new Map(page?.lines.map((one) => [one.position, one]));
+      }
+      const one = read.get(position);
       if (one && entryLines(one.text).some(saysError)) {
         setTarget(position);
-        go(position);
+        go(position, saysError);
         return;
       }
     }
@@ -369,6 +398,11 @@ export function LogsTab({ detail, nodes }: TabProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [rows, pages, wrap, rowHeight, flow, ofStream],
   );
+  const guessOf = (row: number): number | undefined => {
+    const one = rows.at(row);
+    const entry = one?.kind === "entry" ? lineOf(one.position) : undefined;
+    return entry && entryLines(entry.text).length * rowHeight;
+  };
   const start = detail.run.startedAt ?? detail.run.createdAt;
   const timeOf = (when: number) => (sinceStart ? `+${((when - start) / 1000).toFixed(3)}` : clockTime(when));
   const needle = useDeferredValue(wanted);
@@ -426,6 +460,9 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const onScrolled = ({ user, up, atEnd, first, last }: { user: boolean; up: boolean; atEnd: boolean; first: number; last: number }) => {
     setView((old) => (old.first === first && old.last === last && old.atEnd === atEnd ? old : { first, last, atEnd }));
     viewFirst.current = rows.at(first) ? keyOf(first) : 0;
+    if (user) setGoal(null);
+    const place = list.current?.place();
+    if (place) keep({ ...place, follow: user ? atEnd : follow });
     if (flow) return;
     // Only what is in sight, and a little around it, is asked for; between folded phases lie lines that aren't.
     let [begin, stop] = [-1, -1];
@@ -620,6 +657,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
             meaning={meaning}
             rowHeight={rowHeight}
             heightOf={heightOf}
+            guessOf={guessOf}
             measured={wrap}
             keyOf={keyOf}
             rowOfKey={(key) => rows.rowOf(key)}

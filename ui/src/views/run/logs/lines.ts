@@ -62,12 +62,12 @@ export interface Needle {
   regex?: boolean;
 }
 
-/** Where a needle occurs in a line. The store has found the line; this only marks it, so what the page's own regular expressions don't know goes unmarked. */
+/** Where a needle occurs in a line. The store has found the line; this only marks it, so what the page's own regular expressions don't know, or might not end with, goes unmarked. */
 export function hits(line: string, { text, case: exact = false, regex = false }: Needle, limit = 200): Mark[] {
   if (text === "") return [];
   const found: Mark[] = [];
   if (regex || exact) {
-    const pattern = patternOf(text, exact, regex);
+    const pattern = !regex || line.length <= longestFor(text) ? patternOf(text, exact, regex) : undefined;
     for (const match of pattern ? line.matchAll(pattern) : []) {
       if (match[0] !== "") found.push({ start: match.index, length: match[0].length });
       if (found.length >= limit) break;
@@ -81,6 +81,29 @@ export function hits(line: string, { text, case: exact = false, regex = false }:
   for (let at = where.indexOf(needle); at >= 0 && found.length < limit; at = where.indexOf(needle, at + needle.length))
     found.push({ start: at, length: needle.length });
   return found;
+}
+
+/** Steps that marking one line by a pattern may take. */
+const MOST_STEPS = 20_000_000;
+
+/**
+ * The longest line that a pattern is tried on. The store's search takes time by the length of the line; the page's own goes back and forth, once
+ * more for each open repetition, and without end for one inside of another, as `(a+)+`.
+ */
+export function longestFor(pattern: string): number {
+  const bare = pattern.replace(/\\./gs, "x").replace(/\[[^\]]*\]/g, "x");
+  let open = 0;
+  const groups: number[] = [];
+  for (let at = 0; at < bare.length; at += 1) {
+    if (bare[at] === "(") groups.push(open);
+    else if (bare[at] === ")") {
+      const inside = open - (groups.pop() ?? open);
+      const repeated = /^(?:[*+]|\{\d+(?:,\d*)?\})/.test(bare.slice(at + 1, at + 24));
+      if (repeated && (inside > 0 || bare.includes("|"))) return 0;
+      if (repeated) open += 1;
+    } else if (bare[at - 1] !== ")" && /^(?:[*+]|\{\d+,\d*\})/.test(bare.slice(at, at + 24))) open += 1;
+  }
+  return Math.floor(MOST_STEPS ** (1 / (open + 1)));
 }
 
 function patternOf(text: string, exact: boolean, regex: boolean): RegExp | undefined {

@@ -107,6 +107,21 @@ describe("lines of an entry", () => {
     expect(hits("anything", { text: "(?x) any", regex: true })).toEqual([]);
     expect(hits("anything", { text: "x*", regex: true })).toEqual([]);
   });
+  test.each(["(a+)+[^a]|a", "(\\w+\\s?)+:", "(a|aa)+$", "(?:x*)*y", ".*.*.*=", "a*a*a*a*b", "(.*a){12}b"])(
+    "a pattern that might not end marks nothing in a long line: %s",
+    (text) => {
+      const begun = performance.now();
+      hits("a".repeat(2_000), { text, regex: true });
+      expect(performance.now() - begun).toBeLessThan(500);
+    },
+  );
+  test.each(["error: .*", "\\d+ ms", "\\[[^\\]]+\\] \\w+", "line 5\\d*", "(warn|error)", "took \\d+(\\.\\d+)? s"])(
+    "a usual pattern is marked: %s",
+    (text) => {
+      const line = "[main] error: line 54 took 12 ms, took 1.5 s ".repeat(5);
+      expect(hits(line, { text, regex: true }).length).toBeGreaterThan(0);
+    },
+  );
   test("hits are found without case and split spans", () => {
     expect(hits("Entry and entry", { text: "ENTRY" })).toEqual([
       { start: 0, length: 5 },
@@ -270,6 +285,34 @@ describe("pages", () => {
     pages.want(400, 600);
     await settled();
     for (const position of [400, 499, 500, 599]) expect(pages.get(position)?.position).toBe(position);
+  });
+  test("lines that come faster than they are read: the end that is said to be there can be seen", async () => {
+    let count = 1_000;
+    const { calls, fetch } = store(() => (count += 70));
+    const { pages } = pagesOf(fetch);
+    await pages.tail();
+    for (let step = 0; step < 5; step += 1) {
+      count += 5_000;
+      calls.length = 0;
+      await pages.tail();
+      expect(calls.length).toBe(2);
+      pages.want(pages.end - 60, pages.end + 60);
+      await settled();
+      for (let back = 1; back <= 100; back += 1) expect(pages.get(pages.end - back)?.position).toBe(pages.end - back);
+    }
+    expect(pages.end).toBeGreaterThan(26_000);
+    pages.want(5_000, 5_100);
+    await settled();
+    expect(pages.get(5_050)?.position).toBe(5_050);
+  });
+  test("an end of long lines that no answer holds whole is still reached", async () => {
+    let count = 100;
+    const { fetch } = store(() => count, 30);
+    const { pages } = pagesOf(fetch);
+    await pages.tail();
+    count = 2_000;
+    await pages.tail();
+    expect(pages.end).toBe(2_000);
   });
   test("any number of answers is drawn once a frame", async () => {
     let count = 0;

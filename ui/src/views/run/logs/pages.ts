@@ -84,7 +84,8 @@ export class LogPages {
       let from = Math.max(start, block?.until ?? start);
       while (from < start + BLOCK) {
         const page = await this.fetch(from, start + BLOCK - from);
-        this.take(page, from, start + BLOCK);
+        // Only what follows the end says where it is: rows that nobody has fetched yet would stand there empty.
+        this.take(page, from, start + BLOCK, this.end || page.end);
         if (page.next <= from) break;
         from = page.next;
         if (from >= page.end) break;
@@ -99,8 +100,8 @@ export class LogPages {
     }
   }
 
-  private take(page: LogPage, from: number, limit: number): void {
-    this.end = Math.max(this.end, page.end);
+  private take(page: LogPage, from: number, limit: number, end: number): void {
+    this.end = Math.max(this.end, end);
     if (page.leftOut) this.leftOut = page.leftOut;
     for (const line of page.lines) {
       const block = this.block(Math.floor(line.position / BLOCK));
@@ -155,8 +156,7 @@ export class LogPages {
     try {
       do {
         this.tailAgain = false;
-        const page = await this.fetch(this.end, BLOCK);
-        this.take(page, this.end, Math.max(page.next, this.end));
+        await this.readOn();
         this.ready = true;
         this.error = undefined;
       } while (this.tailAgain);
@@ -167,5 +167,23 @@ export class LogPages {
       this.tailBusy = false;
       this.changed();
     }
+  }
+
+  /**
+   * Lines that come faster than they are read: the end is what people look at, so it is fetched before it is said to exist. What lies
+   * between is fetched when it comes into view.
+   */
+  private async readOn(): Promise<void> {
+    const from = this.end;
+    const first = await this.fetch(from, BLOCK);
+    if (from === 0 || first.next >= first.end) {
+      this.take(first, from, Math.max(first.next, from), first.end);
+      return;
+    }
+    const near = Math.max(first.next, first.end - BLOCK);
+    const last = await this.fetch(near, BLOCK);
+    this.take(first, from, Math.max(first.next, from), from);
+    // What was written during the second look comes with the next change.
+    this.take(last, near, Math.max(last.next, near), last.next >= first.end ? last.next : last.end);
   }
 }

@@ -11,6 +11,7 @@ import { Icon } from "../../../kit/Icon";
 import { JsonTree } from "../../../kit/JsonTree";
 import { Markdown } from "../../../kit/Markdown";
 import { Reveal } from "../../../kit/Reveal";
+import { Some } from "../../../kit/Some";
 import { ErrorState } from "../../../kit/States";
 import { isTable } from "../../../kit/table";
 import { toast } from "../../../kit/toast";
@@ -43,51 +44,55 @@ export function Files({ detail }: { detail: RunDetail }) {
         <h2 className="k-h3">{t("run.filesHead")}</h2>
         <span className="k-sub k-num">{t("run.filesSum", { count: files.length, size: format.bytes(total) })}</span>
       </div>
-      <ul className="k-panel k-rows">
-        {files.map((file) => {
-          const kind = kindOfFile(file.name);
-          const isOpen = open === file.name;
-          return (
-            <li key={file.path}>
-              <div className="ou-file">
-                <span className="k-dim">
-                  <Icon of={ICONS[kind]} />
-                </span>
-                <button
-                  type="button"
-                  className="k-med k-trunc k-grow ou-file-name"
-                  title={file.path}
-                  aria-expanded={isOpen}
-                  onClick={() => setOpen(isOpen ? null : file.name)}
-                >
-                  <Reveal text={file.name} limit={200} />
-                </button>
-                <span className="k-sub ou-file-kind">{t(`run.file_${kind}`)}</span>
-                <span className="k-sm k-num k-mid ou-file-size">{format.bytes(file.bytes)}</span>
-                <IconButton
-                  icon={isOpen ? X : Eye}
-                  label={t(isOpen ? "run.filePreviewClose" : "run.filePreview")}
-                  size="small"
-                  onClick={() => setOpen(isOpen ? null : file.name)}
-                />
-                <IconButton
-                  icon={Download}
-                  label={t("run.saveFile")}
-                  size="small"
-                  onClick={() => save({ run: detail.run.runId, part: "file", name: file.name }, file.name)}
-                />
-                <IconButton
-                  icon={FolderOpen}
-                  label={t("run.showInFolder")}
-                  size="small"
-                  onClick={() => void host.reveal(file.path).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }))}
-                />
-              </div>
-              {isOpen && <Preview run={detail.run.runId} name={file.name} />}
-            </li>
-          );
-        })}
-      </ul>
+      <Some items={files}>
+        {(shown) => (
+          <ul className="k-panel k-rows">
+            {shown.map((file) => {
+              const kind = kindOfFile(file.name);
+              const isOpen = open === file.name;
+              return (
+                <li key={file.path}>
+                  <div className="ou-file">
+                    <span className="k-dim">
+                      <Icon of={ICONS[kind]} />
+                    </span>
+                    <button
+                      type="button"
+                      className="k-med k-trunc k-grow ou-file-name"
+                      title={file.path}
+                      aria-expanded={isOpen}
+                      onClick={() => setOpen(isOpen ? null : file.name)}
+                    >
+                      <Reveal text={file.name} limit={200} />
+                    </button>
+                    <span className="k-sub ou-file-kind">{t(`run.file_${kind}`)}</span>
+                    <span className="k-sm k-num k-mid ou-file-size">{format.bytes(file.bytes)}</span>
+                    <IconButton
+                      icon={isOpen ? X : Eye}
+                      label={t(isOpen ? "run.filePreviewClose" : "run.filePreview")}
+                      size="small"
+                      onClick={() => setOpen(isOpen ? null : file.name)}
+                    />
+                    <IconButton
+                      icon={Download}
+                      label={t("run.saveFile")}
+                      size="small"
+                      onClick={() => save({ run: detail.run.runId, part: "file", name: file.name }, file.name)}
+                    />
+                    <IconButton
+                      icon={FolderOpen}
+                      label={t("run.showInFolder")}
+                      size="small"
+                      onClick={() => void host.reveal(file.path).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }))}
+                    />
+                  </div>
+                  {isOpen && <Preview run={detail.run.runId} name={file.name} />}
+                </li>
+              );
+            })}
+          </ul>
+        )}
+      </Some>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 // A guided workflow: its steps as a thread, and for one step its gate, what it gave and how often it was tried.
 import { type KeyboardEvent, useRef } from "react";
+import { flushSync } from "react-dom";
 import { FileText, Tag as TagIcon } from "lucide-react";
 import { useActions } from "../../../app/actions";
 import { useNow } from "../../../app/clock";
@@ -9,6 +10,7 @@ import { Tag } from "../../../kit/Chip";
 import { Glyph, type GlyphName } from "../../../kit/Glyph";
 import { Icon } from "../../../kit/Icon";
 import { Reveal } from "../../../kit/Reveal";
+import { Some } from "../../../kit/Some";
 import { Empty } from "../../../kit/States";
 import { hasEnded } from "../facts";
 import type { TabProps } from "../types";
@@ -34,7 +36,8 @@ export function StepsTab({ detail, nodes }: TabProps) {
   const reach = (next: number) => {
     const item = items[Math.max(0, Math.min(items.length - 1, next))];
     if (!item) return;
-    setChosen(String(item.node.id));
+    // What is reached may not be drawn yet.
+    flushSync(() => setChosen(String(item.node.id)));
     list.current?.querySelectorAll<HTMLElement>("button")[items.indexOf(item)]?.focus();
   };
   useActions([
@@ -73,43 +76,49 @@ export function StepsTab({ detail, nodes }: TabProps) {
   };
   return (
     <div className="gd">
-      <ul className="gd-thread" ref={list} onKeyDown={onKeyDown} aria-label={t("run.tab_steps")}>
-        {items.map((item, at) => {
-          const state = stateOf(item);
-          const begun = item.node.status !== "queued" && item.node.status !== "skipped";
-          return (
-            <li key={item.node.id} style={{ paddingLeft: `${item.depth * 1.25}rem` }}>
-              <button
-                type="button"
-                className="gd-item"
-                aria-current={item === current ? "step" : undefined}
-                tabIndex={item === current ? 0 : -1}
-                data-line={(items[at + 1]?.depth ?? -1) >= item.depth ? (items[at + 1]?.node.startedAt ? "done" : "next") : undefined}
-                onClick={() => setChosen(String(item.node.id))}
-              >
-                <span className="gd-mark">
-                  <Glyph name={glyphOf(item)} />
-                </span>
-                <span className="k-col k-grow">
-                  <span className="k-r">
-                    <span className={begun ? "k-semi k-trunc k-grow" : "k-mid k-trunc k-grow"}>{item.node.title}</span>
-                    <span className="k-sub k-num">{took(item)}</span>
-                  </span>
-                  <span className="k-sub k-trunc">
-                    <span className="k-mono gd-id">{item.step?.id ?? item.node.title}</span>
-                    {state.text && (
-                      <>
-                        {" "}
-                        · <span className={state.tone}>{state.text}</span>
-                      </>
-                    )}
-                  </span>
-                </span>
-              </button>
-            </li>
-          );
-        })}
-      </ul>
+      <div className="gd-side">
+        <Some items={items} atLeast={index + 2}>
+          {(shown) => (
+            <ul className="gd-thread" ref={list} onKeyDown={onKeyDown} aria-label={t("run.tab_steps")}>
+              {shown.map((item, at) => {
+                const state = stateOf(item);
+                const begun = item.node.status !== "queued" && item.node.status !== "skipped";
+                return (
+                  <li key={item.node.id} style={{ paddingLeft: `${item.depth * 1.25}rem` }}>
+                    <button
+                      type="button"
+                      className="gd-item"
+                      aria-current={item === current ? "step" : undefined}
+                      tabIndex={item === current ? 0 : -1}
+                      data-line={(items[at + 1]?.depth ?? -1) >= item.depth ? (items[at + 1]?.node.startedAt ? "done" : "next") : undefined}
+                      onClick={() => setChosen(String(item.node.id))}
+                    >
+                      <span className="gd-mark">
+                        <Glyph name={glyphOf(item)} />
+                      </span>
+                      <span className="k-col k-grow">
+                        <span className="k-r">
+                          <span className={begun ? "k-semi k-trunc k-grow" : "k-mid k-trunc k-grow"}>{item.node.title}</span>
+                          <span className="k-sub k-num">{took(item)}</span>
+                        </span>
+                        <span className="k-sub k-trunc">
+                          <span className="k-mono gd-id">{item.step?.id ?? item.node.title}</span>
+                          {state.text && (
+                            <>
+                              {" "}
+                              · <span className={state.tone}>{state.text}</span>
+                            </>
+                          )}
+                        </span>
+                      </span>
+                    </button>
+                  </li>
+                );
+              })}
+            </ul>
+          )}
+        </Some>
+      </div>
       <div className="gd-main">{current ? <StepDetails item={current} /> : <Empty title={t("run.noSteps")} />}</div>
     </div>
   );
@@ -173,18 +182,22 @@ function StepDetails({ item }: { item: ThreadItem }) {
                 .join(t("run.listJoin"))}
             </span>
           </div>
-          <ul className="k-panel k-rows">
-            {step.gate.map((check, index) => (
-              <li key={index} className="gd-row gd-row-tall">
-                <Glyph name={gateGlyph(check.status)} />
-                <span className="k-col k-grow">
-                  <span className="k-med k-break">{check.title}</span>
-                  {check.note && <span className="k-sub k-break">{check.note}</span>}
-                </span>
-                <span className="k-sub k-num">{check.ms === undefined ? "" : format.duration(check.ms)}</span>
-              </li>
-            ))}
-          </ul>
+          <Some items={step.gate}>
+            {(shown) => (
+              <ul className="k-panel k-rows">
+                {shown.map((check, index) => (
+                  <li key={index} className="gd-row gd-row-tall">
+                    <Glyph name={gateGlyph(check.status)} />
+                    <span className="k-col k-grow">
+                      <span className="k-med k-break">{check.title}</span>
+                      {check.note && <span className="k-sub k-break">{check.note}</span>}
+                    </span>
+                    <span className="k-sub k-num">{check.ms === undefined ? "" : format.duration(check.ms)}</span>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Some>
         </section>
       )}
       {step && step.outputs.length > 0 && (
@@ -192,20 +205,24 @@ function StepDetails({ item }: { item: ThreadItem }) {
           <div className="k-section-head">
             <h3 className="k-h3">{t("run.outputs")}</h3>
           </div>
-          <ul className="k-panel k-rows">
-            {step.outputs.map((output) => (
-              <li key={output.name} className="gd-row">
-                <span className="k-dim">
-                  <Icon of={output.path ? FileText : TagIcon} />
-                </span>
-                <span className={output.path ? "k-mono k-break k-grow" : "k-break k-grow"}>
-                  <Reveal text={output.path ?? output.value ?? ""} limit={400} />
-                </span>
-                <span className="k-sub k-trunc">{output.name}</span>
-                <span className="k-sm k-num k-mid gd-size">{output.bytes === undefined ? "" : format.bytes(output.bytes)}</span>
-              </li>
-            ))}
-          </ul>
+          <Some items={step.outputs}>
+            {(shown) => (
+              <ul className="k-panel k-rows">
+                {shown.map((output) => (
+                  <li key={output.name} className="gd-row">
+                    <span className="k-dim">
+                      <Icon of={output.path ? FileText : TagIcon} />
+                    </span>
+                    <span className={output.path ? "k-mono k-break k-grow" : "k-break k-grow"}>
+                      <Reveal text={output.path ?? output.value ?? ""} limit={400} />
+                    </span>
+                    <span className="k-sub k-trunc">{output.name}</span>
+                    <span className="k-sm k-num k-mid gd-size">{output.bytes === undefined ? "" : format.bytes(output.bytes)}</span>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Some>
         </section>
       )}
       {step && step.tries.length > 0 && (

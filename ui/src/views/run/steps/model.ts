@@ -89,7 +89,9 @@ export function thread(nodes: readonly RunNode[]): ThreadItem[] {
   for (const node of nodes) {
     if (node.kind !== "step" && node.kind !== "phase") continue;
     const parent = node.parent !== undefined && node.parent !== null && ids.has(node.parent) ? node.parent : undefined;
-    children.set(parent, [...(children.get(parent) ?? []), node]);
+    const own = children.get(parent);
+    if (own) own.push(node);
+    else children.set(parent, [node]);
   }
   const out: ThreadItem[] = [];
   const walk = (parent: number | undefined, depth: number) => {

@@ -6,6 +6,7 @@ import { ChevronDown, ChevronRight, Search } from "lucide-react";
 import { useActions } from "../../../app/actions";
 import { useNow } from "../../../app/clock";
 import { navigate, runAddress, setParams, useAddress, useParam } from "../../../app/router";
+import { useScrollPlace } from "../../../app/places";
 import { useI18n } from "../../../i18n";
 import { Icon } from "../../../kit/Icon";
 import { IconButton } from "../../../kit/Button";
@@ -103,6 +104,7 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
     overscan: 12,
     getItemKey: (index) => rows[index]?.key ?? index,
   });
+  useScrollPlace(scroller, "timeline", hasRows);
   const selected = step ? `n:${step}` : null;
   const at = rows.findIndex((row) => row.key === (active ?? selected));
   useEffect(() => {
