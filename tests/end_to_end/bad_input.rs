@@ -554,6 +554,27 @@ fn a_flood_of_output_does_not_outlast_its_end(#[values("timeout", "cancel")] how
 }
 
 #[test]
+fn a_line_of_any_length_is_recorded_as_it_is() {
+    let home = environment();
+    project(
+        &home,
+        json!({ "long": { "description": "One line.", "command": ["python3", "-c",
+            "import sys; sys.stdout.buffer.write(('x' + '\u{6f22}\u{5b57}' * 50000 + '\\n::phase no\\nend\\n').encode()); \
+             sys.stderr.write('e' * 65536)"] } }),
+        &[],
+    );
+    let mut client = serve(&home, LEGACY);
+    let result = client.call("long", json!({})).result();
+    let run = result["structuredContent"]["runId"].as_str().expect("an id").to_owned();
+    client.finish();
+    let record = shown(&home, &run);
+    let expected = format!("x{}\nend\n", "\u{6f22}\u{5b57}".repeat(50_000));
+    assert!(record["stdout"] == expected, "{} characters", record["stdout"].as_str().map_or(0, str::len));
+    assert_eq!(record["stderr"], "e".repeat(65_536) + "\n");
+    home.assert_nothing_left();
+}
+
+#[test]
 fn a_report_that_is_a_pipe_or_a_link_is_refused() {
     let home = environment();
     project(

@@ -215,6 +215,9 @@ pub enum Narration {
         /// What the script gave beside the text.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         data: Option<Value>,
+        /// Whether the line goes on with the next text: it is too long for one.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        goes_on: bool,
     },
     /// How far the run is.
     Progress {

@@ -469,7 +469,8 @@ fn lines_go_to_their_streams() {
     assert!(host.narrations.contains(&Narration::Log {
         stream: Stream::Log,
         text: "plain".into(),
-        data: Some(json!({"x": 1}))
+        data: Some(json!({"x": 1})),
+        goes_on: false,
     }));
     assert!(host.narrations.contains(&Narration::Progress {
         done: 1.0,

@@ -719,7 +719,7 @@ impl Running {
         let at = self.now();
         match narration {
             Narration::Phase { title, .. } => self.progress(None, None, Some(title)),
-            Narration::Log { stream, text, data } => {
+            Narration::Log { stream, text, data, goes_on } => {
                 let text = match data {
                     Some(data) => format!("{text} {data}"),
                     None => text,
@@ -731,7 +731,8 @@ impl Running {
                 }
                 let _ = self.events.try_send(RunEvent::Output { error, text: masked });
                 let stream = if error { LogStream::Stderr } else { LogStream::Stdout };
-                self.logs.push(stream, at, &format!("{text}\n"));
+                let end = if goes_on { "" } else { "\n" };
+                self.logs.push(stream, at, &format!("{text}{end}"));
                 self.unrecorded = true;
                 if self.logs.buffered() >= LOG_BATCH {
                     self.flush().await;

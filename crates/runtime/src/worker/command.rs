@@ -209,34 +209,60 @@ impl Collected {
 
 /// Passes a stream on, and collects what `is_command` did not take.
 fn pass_on(stream: impl Read, name: Stream, link: &Link, is_command: &mut dyn FnMut(&str) -> bool) -> Collected {
+    let tell = |text: &str, goes_on: bool| {
+        let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
+        link.say(&FromWorker::Narrate(Narration::Log { stream: name, text, data: None, goes_on }));
+    };
     let mut stream = BufReader::with_capacity(64 * 1024, stream);
     let mut collected = Collected::default();
     let mut batch = String::new();
+    let mut rest = Vec::new();
+    let mut goes_on = false;
     loop {
-        let mut piece = Vec::new();
+        let begins = !goes_on;
+        let mut piece = std::mem::take(&mut rest);
         let most = u64::try_from(PIECE_BYTES).unwrap_or(u64::MAX);
         let read = (&mut stream).take(most).read_until(b'\n', &mut piece).unwrap_or(0);
-        if read > 0 {
+        goes_on = read == PIECE_BYTES && piece.last() != Some(&b'\n');
+        if goes_on {
+            rest = piece.split_off(piece.len() - begun_character(&piece));
+        }
+        if !piece.is_empty() {
             let text = String::from_utf8_lossy(&piece);
-            if !is_command(text.trim_end_matches(['\n', '\r'])) {
+            let is_line = begins && !goes_on;
+            if !(is_line && is_command(text.trim_end_matches(['\n', '\r']))) {
                 collected.add(&piece);
                 batch.push_str(&text);
             }
         }
         // Nothing more is there yet: what came is shown now.
         let idle = stream.buffer().is_empty();
-        if !batch.is_empty() && (read == 0 || idle || batch.len() >= BATCH_BYTES) {
-            link.say(&FromWorker::Narrate(Narration::Log {
-                stream: name,
-                text: batch.strip_suffix('\n').unwrap_or(&batch).to_owned(),
-                data: None,
-            }));
+        if !batch.is_empty() && (read == 0 || idle || goes_on || batch.len() >= BATCH_BYTES) {
+            tell(&batch, goes_on);
             batch.clear();
+        } else if read == 0 && !begins {
+            // The long line has its end.
+            tell("", false);
         }
         if read == 0 {
             return collected;
         }
     }
+}
+
+/// How many bytes at the end are the beginning of a character whose other bytes are still to come.
+fn begun_character(bytes: &[u8]) -> usize {
+    let begun = |count: usize| {
+        let first = bytes.len().checked_sub(count).and_then(|at| bytes.get(at));
+        let length = match first {
+            Some(0xc2..=0xdf) => 2,
+            Some(0xe0..=0xef) => 3,
+            Some(0xf0..=0xf4) => 4,
+            _ => 0,
+        };
+        length > count
+    };
+    (1..=3).find(|count| begun(*count)).unwrap_or(0)
 }
 
 /// The lines that say something about the run: `::progress`, `::phase`, `::node`.
@@ -338,6 +364,16 @@ fn json_object(text: &str) -> Option<Value> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_character_is_not_cut() {
+        let whole = "a\u{e9}\u{6f22}\u{1f600}";
+        for (end, begun) in [(1, 0), (2, 1), (3, 0), (4, 1), (5, 2), (6, 0), (7, 1), (8, 2), (9, 3), (10, 0)] {
+            assert_eq!(begun_character(&whole.as_bytes()[..end]), begun, "{end}");
+        }
+        assert_eq!(begun_character(b"\xff\x80\x80\x80"), 0);
+        assert_eq!(begun_character(b""), 0);
+    }
 
     #[test]
     fn a_report_is_an_output_an_error_or_a_question() {

@@ -211,7 +211,7 @@ fn narration<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> 
                     .map_err(|error| Exception::throw_range(&ctx, &format!("log: the data are {error}")))?,
             ),
         };
-        state.narrate(Narration::Log { stream, text: cut(text, LINE_BYTES), data });
+        state.narrate(Narration::Log { stream, text: cut(text, LINE_BYTES), data, goes_on: false });
         Ok(())
     };
     native.set("line", Function::new(ctx.clone(), line)?)?;

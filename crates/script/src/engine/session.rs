@@ -369,6 +369,7 @@ impl<'js, 'a> Session<'js, 'a> {
                     stream: Stream::Stderr,
                     text: format!("nobody awaited what failed: {}", error.message),
                     data: None,
+                    goes_on: false,
                 });
             } else {
                 later.push((promise, reason));
