@@ -363,7 +363,10 @@ impl Store {
 
     fn delete_some_of(&self, project: &str) -> Result<bool> {
         let project = project.to_owned();
-        self.database.write(Durability::Process, move |connection| retention::delete_any(connection, &project))
+        let deleted =
+            self.database.write(Durability::Process, move |connection| retention::delete_any(connection, &project))?;
+        self.forget_created(&deleted);
+        Ok(!deleted.is_empty())
     }
 
     /// Sets settings of a project; `None` takes one away. The others stay.

@@ -36,6 +36,8 @@ pub struct Pruned {
     pub complete: bool,
 }
 
+/// The folder beside the history with the files that runs have created, one folder a run (`runtime`'s `Folders`).
+const CREATED: &str = "created";
 /// Runs deleted in one transaction.
 const BATCH: usize = 20;
 /// Runs looked at in one transaction: many may be pinned.
@@ -89,12 +91,11 @@ fn delete(connection: &Connection, project: &str, old: &Old) -> Outcome<()> {
     changes::note(connection, Some(&run_id(old.run.clone())?), Some(project), "deleted")
 }
 
-/// Deletes some runs of a project whatever they are, but for those that are queued or running. Returns whether any
-/// were deleted.
-pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<bool> {
-    let mut deleted = false;
+/// Deletes some runs of a project whatever they are, but for those that are queued or running. Returns them.
+pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<Vec<RunId>> {
+    let mut deleted = Vec::new();
     let mut after = (TimestampMs::MIN, 0);
-    while !deleted {
+    while deleted.is_empty() {
         let found = oldest(connection, project, after, BATCH)?;
         let Some(last) = found.last() else { break };
         after = (last.created_at, last.key);
@@ -104,7 +105,7 @@ pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<bool
                 .query_row([old.key], |row| row.get(0))?;
             if !busy {
                 delete(connection, project, old)?;
-                deleted = true;
+                deleted.push(run_id(old.run.clone())?);
             }
         }
     }
@@ -153,9 +154,9 @@ impl Tally {
 }
 
 /// What one transaction of pruning did.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Batch {
-    runs: u64,
+    runs: Vec<RunId>,
     bytes: i64,
     /// Where to go on, if there may be more.
     next: Option<(TimestampMs, i64)>,
@@ -163,20 +164,20 @@ struct Batch {
 
 fn prune(connection: &Connection, project: &str, keep: &Retention, after: (TimestampMs, i64)) -> Outcome<Batch> {
     let mut tally = Tally::of(connection, project)?;
-    let mut batch = Batch { runs: 0, bytes: 0, next: None };
+    let mut batch = Batch { runs: Vec::new(), bytes: 0, next: None };
     let found = oldest(connection, project, after, LOOK)?;
     let all = found.len() < LOOK;
     for old in found {
         if !tally.goes(&old, keep) {
             return Ok(Batch { next: None, ..batch });
         }
-        if usize::try_from(batch.runs).unwrap_or(usize::MAX) >= BATCH {
+        if batch.runs.len() >= BATCH {
             return Ok(batch);
         }
         if old.may_go {
             delete(connection, project, &old)?;
             tally.count(&old);
-            batch.runs += 1;
+            batch.runs.push(run_id(old.run.clone())?);
             batch.bytes += old.bytes;
         }
         batch.next = Some((old.created_at, old.key));
@@ -208,7 +209,8 @@ impl Store {
                 let batch = self
                     .database
                     .write(Durability::Process, move |connection| prune(connection, &project, &keep, place))?;
-                pruned.runs += batch.runs;
+                self.forget_created(&batch.runs);
+                pruned.runs += batch.runs.len() as u64;
                 pruned.bytes += u64::try_from(batch.bytes).unwrap_or(0);
                 after = batch.next;
             }
@@ -223,7 +225,24 @@ impl Store {
     /// [`StoreError::Running`] while a process has it in hand; [`StoreError::NoSuchRun`].
     pub fn delete_run(&self, run: &RunId) -> Result<()> {
         let (run, outside) = (run.clone(), self.outside());
-        self.database.write(Durability::Process, move |connection| delete_one(connection, &run, &outside))
+        let deleted = run.clone();
+        self.database.write(Durability::Process, move |connection| delete_one(connection, &run, &outside))?;
+        self.forget_created(&[deleted]);
+        Ok(())
+    }
+
+    /// Deletes the files that runs have created, where they are kept beside the history.
+    pub(crate) fn forget_created(&self, runs: &[RunId]) {
+        let Some(folder) = self.path().parent().map(|folder| folder.join(CREATED)) else { return };
+        for run in runs {
+            let folder = folder.join(run.as_str());
+            match std::fs::remove_dir_all(&folder) {
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                // The run is gone, and nobody asks for its files any more.
+                Err(error) => tracing::warn!(path = %folder.display(), %error, "files of a deleted run stay"),
+            }
+        }
     }
 
     /// Returns what each project keeps: its id (or UUID where it is not registered), runs and bytes.

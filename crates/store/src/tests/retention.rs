@@ -37,8 +37,16 @@ fn only_what_may_go_goes() {
     assert_eq!((none.runs, none.complete), (0, false));
     let would = store.would_prune("proj1", keep).unwrap();
     assert_eq!((would.runs, store.usage("proj1").unwrap().0), (40, 63), "counted, and nothing deleted");
+    let created = |run: &::model::RunId| store.path().parent().unwrap().join("created").join(run.as_str());
+    for run in [runs[0].run(), runs[40].run(), runs[59].run()] {
+        std::fs::create_dir_all(created(run)).unwrap();
+        std::fs::write(created(run).join("page.html"), "made").unwrap();
+    }
     let pruned = store.prune(Some("proj1"), keep, HOUR).unwrap();
     assert_eq!((pruned.runs, pruned.complete), (40, true));
+    assert!(!created(runs[0].run()).exists() && created(runs[40].run()).join("page.html").exists());
+    store.delete_run(runs[59].run()).unwrap();
+    assert!(!created(runs[59].run()).exists());
     assert!(pruned.bytes > 0 && pruned.bytes == would.bytes);
     assert_eq!(store.would_prune("proj1", keep).unwrap().runs, 0);
     for kept in [&running, &waiting, &pinned, &runs[40]] {
@@ -47,9 +55,9 @@ fn only_what_may_go_goes() {
     assert!(store.run(runs[39].run()).is_err());
 
     let keep = Retention { most_runs: Some(10), ..Retention::default() };
-    assert_eq!(store.would_prune("proj1", keep).unwrap().runs, 13);
+    assert_eq!(store.would_prune("proj1", keep).unwrap().runs, 12);
     assert_eq!(store.recorded_projects().unwrap(), ["proj1"]);
-    assert_eq!(store.prune(None, keep, HOUR).unwrap().runs, 13);
+    assert_eq!(store.prune(None, keep, HOUR).unwrap().runs, 12);
     assert_eq!(store.usage("proj1").unwrap().0, 10);
 
     let size = store.usage("proj1").unwrap().1;
