@@ -367,7 +367,7 @@ fn a_run_of_the_window_asks_is_answered_and_goes_on() {
     let run = text(&waiting["run"], "runId").to_owned();
     let home = server.ok("home", json!({}));
     assert_eq!(home["waiting"][0]["run"]["runId"], json!(run));
-    assert_eq!(home["waiting"][0]["question"]["form"]["fields"][0]["name"], "word");
+    assert_eq!(home["waiting"][0]["question"]["form"]["fields"], json!([]), "the whole form is asked for by its run");
     assert_eq!(home["today"]["waiting"], 1);
     assert_eq!(home["waiting"][0]["run"]["phase"], "Asking");
     assert_eq!(server.ok("projects", json!({}))[0]["waiting"], 1);

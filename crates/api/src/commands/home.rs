@@ -1,11 +1,12 @@
 //! What the window begins with, and what has changed.
 
 use model::{Clock, RunId, RunStatus, SystemClock};
-use store::{RunFilter, StoreError};
+use store::{Question, RunFilter, StoreError};
 
 use crate::rows::{call_open_until, question, rows};
 use crate::wire::Nothing;
 use crate::wire::home::{AppInfo, Home, StoreChanged, Today, WaitingRow};
+use crate::wire::run::QuestionRow;
 use crate::wire::settings::Since;
 use crate::{Answer, Api, coalesce};
 
@@ -50,6 +51,27 @@ fn median(mut took: Vec<i64>) -> Option<i64> {
     took.get(took.len() / 2).copied()
 }
 
+/// Characters of a command's arguments that a list shows.
+const COMMAND: usize = 1_000;
+
+/// A question as a list of many shows it: this is told anew with every change, and a form may be a megabyte.
+fn headline(asked: &Question) -> QuestionRow {
+    let mut row = question(asked);
+    row.form.fields.clear();
+    row.form.message = None;
+    if let Some(approval) = &mut row.approval {
+        let mut left = COMMAND;
+        approval.args.retain_mut(|argument| {
+            let shown: String = argument.chars().take(left).collect();
+            let is_shown = left > 0;
+            left -= shown.chars().count();
+            *argument = shown;
+            is_shown
+        });
+    }
+    row
+}
+
 pub(super) fn home(api: &Api, _: Nothing) -> Answer<Home> {
     // First, so that what changes meanwhile is read again.
     let seq = seq(api)?;
@@ -63,7 +85,7 @@ pub(super) fn home(api: &Api, _: Nothing) -> Answer<Home> {
     for row in rows(store, &store.entries(&ids)?)? {
         if let Some(open) = open.iter().find(|open| open.run.run_id.as_str() == row.run_id) {
             let call_open_until = store.show(&open.run.run_id).ok().and_then(|run| call_open_until(&run, now));
-            waiting.push(WaitingRow { run: row, question: question(&open.question), call_open_until });
+            waiting.push(WaitingRow { run: row, question: headline(&open.question), call_open_until });
         }
     }
     let list = |any_status: &[RunStatus], limit| {

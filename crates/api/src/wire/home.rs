@@ -39,7 +39,7 @@ pub struct AppInfo {
 pub struct WaitingRow {
     /// The run.
     pub run: RunRow,
-    /// Its first open question.
+    /// Its first open question: the heading alone, without fields, of a command the beginning.
     pub question: QuestionRow,
     /// Until when the client's call may still be open.
     #[serde(default, skip_serializing_if = "Option::is_none")]

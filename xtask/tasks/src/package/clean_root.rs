@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use workflow_code_tests::Desktop;
+use workflow_code_tests::{Desktop, wait_until};
 
 use xtask::shell::{self, Outcome};
 
@@ -42,6 +42,9 @@ pub(crate) fn check(package: &Path, root: &Path) -> Outcome {
     window(root)
 }
 
+/// Colours that an empty window may have.
+const COLOURS: u32 = 100;
+
 /// Opens the installed window, by way of the front door, on a screen outside.
 fn window(root: &Path) -> Outcome {
     let problem = |error: std::io::Error| error.to_string();
@@ -69,7 +72,13 @@ fn window(root: &Path) -> Outcome {
     let painted = opened.wait_for(|line| line.contains("first paint").then(|| line.to_owned())).map_err(problem)?;
     let titles = desktop.titles().map_err(problem)?;
     let picture = shell::target().join("package").join("installed.png");
-    desktop.picture(&picture).map_err(problem)?;
+    // The page has painted, and the screen follows. An empty window has a handful of colours.
+    wait_until("a window with something in it", || {
+        desktop.picture(&picture).ok()?;
+        let colours: u32 =
+            shell::answer("identify", &["-format", "%k", &picture.to_string_lossy()])?.trim().parse().ok()?;
+        (colours > COLOURS).then_some(())
+    });
     println!("workflow-code-desktop: {painted}; windows {titles:?}; picture {}", picture.display());
     if titles.iter().any(|title| title.contains("Workflow Code")) {
         Ok(())
