@@ -169,6 +169,28 @@ fn a_program_that_the_command_line_allows_is_not_asked_about() {
 }
 
 #[test]
+fn what_a_call_sets_itself_is_shown_and_asked_about() {
+    let environment = environment();
+    let main = script(
+        &environment,
+        "export default async (input, flow) => {\n\
+         const done = await flow.exec('sh', ['-s', 'a\\u202eb'], { env: { PATH: '/evil:/usr/bin:/bin' }, stdin: 'echo read' });\n\
+         return done.stdout;\n};\n",
+    );
+    let arguments = ["mcp".to_owned(), main, "--allow-exec".to_owned(), "sh *".to_owned()];
+    let answers = vec![json!({ "action": "accept", "content": { "approve": true } })];
+    let mut client = Client::start(&environment, &arguments, with_forms(LEGACY, answers));
+    let allowed = client.call("main", json!({})).result();
+    assert_eq!(allowed["structuredContent"]["output"], "read\n", "{allowed}");
+    let message = client.elicited[0]["message"].as_str().expect("a message");
+    for shown in ["PATH=\"/evil:/usr/bin:/bin\"", "\"echo read\"", "\"a\\u202eb\""] {
+        assert!(message.contains(shown), "{shown} in {message}");
+    }
+    client.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
 fn an_edited_project_does_not_change_a_run_that_waits() {
     let environment = environment();
     let source = |word: &str| {
