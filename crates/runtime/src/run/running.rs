@@ -782,7 +782,9 @@ impl Running {
         }
     }
 
+    /// Tells how far the run is. What says so comes from the project, and goes to clients and terminals: it is masked.
     fn progress(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
+        let message = message.map(|message| self.store.masker().mask(&message).into_owned());
         let _ = self.events.try_send(RunEvent::Progress { done, total, message });
     }
 
