@@ -318,7 +318,8 @@ impl Running {
 
     /// Tells of an open question.
     pub(super) async fn wait_for(&mut self, open: Open) {
-        let asked = Asked { number: open.number, form: open.form.clone(), kind: open.kind };
+        // Whoever answers sees no secret; what they choose by its mask is known where the answer is recorded.
+        let asked = Asked { number: open.number, form: self.store.shown_form(&open.form), kind: open.kind };
         // One that was answered while nobody had the run is asked no more: whoever listens might say that nobody can
         // answer, and the run would be left waiting with its answer.
         let answered = self.asked_before.iter().any(|before| before.number == open.number && before.answer.is_some());
