@@ -169,6 +169,67 @@ fn a_program_that_the_command_line_allows_is_not_asked_about() {
 }
 
 #[test]
+fn what_a_call_sets_itself_is_shown_and_asked_about() {
+    let environment = environment();
+    let main = script(
+        &environment,
+        "export default async (input, flow) => {\n\
+         const done = await flow.exec('sh', ['-s', 'a\\u202eb'], { env: { PATH: '/evil:/usr/bin:/bin' }, stdin: 'echo read' });\n\
+         return done.stdout;\n};\n",
+    );
+    let arguments = ["mcp".to_owned(), main, "--allow-exec".to_owned(), "sh *".to_owned()];
+    let answers = vec![json!({ "action": "accept", "content": { "approve": true } })];
+    let mut client = Client::start(&environment, &arguments, with_forms(LEGACY, answers));
+    let allowed = client.call("main", json!({})).result();
+    assert_eq!(allowed["structuredContent"]["output"], "read\n", "{allowed}");
+    let message = client.elicited[0]["message"].as_str().expect("a message");
+    for shown in ["PATH=\"/evil:/usr/bin:/bin\"", "\"echo read\"", "\"a\\u202eb\""] {
+        assert!(message.contains(shown), "{shown} in {message}");
+    }
+    client.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_secret_in_a_question_is_masked_and_still_chosen() {
+    let environment = environment();
+    let main = script(
+        &environment,
+        "export default async (input, flow) => {\n\
+         const { key } = await flow.form({ title: 'Key', fields: { key: { type: 'secret', required: true } } });\n\
+         flow.phase('Phase ' + key);\n\
+         flow.progress(1, 2, 'with ' + key);\n\
+         const { pick, more } = await flow.form({ title: 'Use ' + key, message: 'It is ' + key, fields: {\n\
+         pick: { type: 'string', options: ['a-' + key, 'b-' + key], required: true },\n\
+         more: { type: 'string', default: 'more ' + key } } });\n\
+         await flow.files.create(key + '.txt', 'x');\n\
+         return { pick: pick === 'b-' + key, more: more === 'more ' + key };\n};\n",
+    );
+    let secret = "hush-hush-5678";
+    let answers = vec![
+        json!({ "action": "accept", "content": { "key": secret } }),
+        json!({ "action": "accept", "content": { "pick": "b-•••" } }),
+    ];
+    let mut client = Client::start(&environment, &["mcp".to_owned(), main.clone()], with_forms(LEGACY, answers));
+    let done = client.call("main", json!({})).result();
+    assert_eq!(done["structuredContent"]["output"], json!({ "pick": true, "more": true }), "{done}");
+    assert!(!done.to_string().contains(secret), "{done}");
+    assert!(!client.elicited[1].to_string().contains(secret), "{}", client.elicited[1]);
+    client.finish();
+    // The same where nobody can be asked: in the result, and in what the terminal shows.
+    let begun = run(&environment, &["run", &main, "main"]).json();
+    let data = history(&environment);
+    let answer = format!(r#"{{"key": "{secret}"}}"#);
+    let waits = run(&environment, &["runs", "resume", id(&begun), "--answer-json", &answer, "--data-dir", &data]);
+    assert_eq!(waits.json()["status"], "interaction_required", "{}", waits.stderr);
+    assert!(!waits.stdout.contains(secret) && !waits.stderr.contains(secret), "{}{}", waits.stdout, waits.stderr);
+    let answer = r#"{"pick": "b-•••"}"#;
+    let done = run(&environment, &["runs", "resume", id(&begun), "--answer-json", answer, "--data-dir", &data]);
+    assert_eq!(done.json()["output"], json!({ "pick": true, "more": true }), "{}", done.stderr);
+    environment.assert_nothing_left();
+}
+
+#[test]
 fn an_edited_project_does_not_change_a_run_that_waits() {
     let environment = environment();
     let source = |word: &str| {

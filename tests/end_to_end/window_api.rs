@@ -18,7 +18,12 @@ const ASK: &str = r#"export default async function (input, flow) {
 }
 "#;
 const TOUCH: &str = r#"export default async function (input, flow) {
-  await flow.exec("/usr/bin/touch", ["made by exec"], { env: { MODE: "test" } });
+  await flow.exec("/usr/bin/touch", ["made by exec"]);
+  return "touched";
+}
+"#;
+const TOUCH_WITH: &str = r#"export default async function (input, flow) {
+  await flow.exec("/usr/bin/touch", ["made by exec"], { env: { MODE: "test" }, stdin: "read me" });
   return "touched";
 }
 "#;
@@ -469,10 +474,7 @@ fn leave_given_from_now_on_holds_for_exactly_that_command() {
     let question = &waiting["questions"][0];
     assert_eq!((text(question, "kind"), text(&question["approval"], "program")), ("approval", "/usr/bin/touch"));
     assert_eq!(question["approval"]["args"], json!(["made by exec"]));
-    assert_eq!(
-        (&question["approval"]["env"], &question["approval"]["mayHaveHappened"]),
-        (&json!(["MODE"]), &json!(false))
-    );
+    assert_eq!((&question["approval"]["env"], &question["approval"]["mayHaveHappened"]), (&json!([]), &json!(false)));
     let run = text(&waiting["run"], "runId").to_owned();
     server.ok("answer", json!({ "run": run, "question": 0, "action": "accept", "always": true }));
     server.wait_for("run", &json!({ "run": run }), |run| run["run"]["status"] == "success");
@@ -492,6 +494,31 @@ fn leave_given_from_now_on_holds_for_exactly_that_command() {
     server.ok("answer", json!({ "run": run, "question": 0, "action": "decline" }));
     let ended = server.wait_for("run", &json!({ "run": run }), |run| run["run"]["status"] == "failed");
     assert_eq!(ended["error"]["code"], "approval_denied");
+    server.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn leave_for_what_a_call_sets_itself_is_given_once() {
+    let environment = environment();
+    write(&environment, "project/with.workflow.ts", TOUCH_WITH);
+    let id = registered(&environment);
+    let server = start(&environment);
+    let waiting = run_to(&server, &id, "with", json!({}), "waiting_for_input");
+    let question = &waiting["questions"][0];
+    let approval = &question["approval"];
+    assert_eq!((&approval["env"], &approval["stdinBytes"]), (&json!(["MODE"]), &json!(7)), "{question}");
+    assert!(question["form"]["message"].as_str().is_some_and(|text| text.contains("MODE=\"test\"")), "{question}");
+    let run = text(&waiting["run"], "runId").to_owned();
+    let given = json!({ "run": run, "question": 0, "action": "accept", "always": true });
+    assert_eq!(server.code("answer", given), "unsupported");
+    server.ok("answer", json!({ "run": run, "question": 0, "action": "accept" }));
+    server.wait_for("run", &json!({ "run": run }), |run| run["run"]["status"] == "success");
+    // The command itself is allowed by now; with an environment of its own it is asked about all the same.
+    let allowed = json!([r#"["/usr/bin/touch","made by exec"]"#]);
+    server.ok("set_project_settings", json!({ "project": id, "allowExec": allowed }));
+    run_to(&server, &id, "touch", json!({}), "success");
+    run_to(&server, &id, "with", json!({}), "waiting_for_input");
     server.finish();
     environment.assert_nothing_left();
 }

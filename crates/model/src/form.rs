@@ -37,8 +37,21 @@ pub struct Approval {
     pub folder: String,
     /// Names of the environment variables that the call sets.
     pub env: Vec<String>,
+    /// How many bytes the call writes to the program's standard input, if it writes any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub stdin_bytes: Option<u32>,
     /// Whether it was started before by a process that is gone, and may have done its work.
     pub may_have_happened: bool,
+}
+
+impl Approval {
+    /// Tells whether such a call is asked about each time, whatever commands may run unasked: its own environment and its
+    /// standard input decide what the program does, and no pattern speaks of them.
+    #[must_use]
+    pub fn is_asked_each_time(&self) -> bool {
+        !self.env.is_empty() || self.stdin_bytes.is_some()
+    }
 }
 
 /// Whether a question asks for facts or for leave.

@@ -134,7 +134,9 @@ fn check_named(params: &[Param], input: &Value, noun: &str, files: FileValues) -
     let mut faults = Vec::new();
     let mut checked = Map::new();
     for param in params {
-        match given.get(&param.name) {
+        // What is the default already is taken as if it were left out: it was checked where it was declared, and one that
+        // is shown masked need not fit what is asked for.
+        match given.get(&param.name).filter(|value| param.default.as_ref() != Some(*value)) {
             Some(value) => match check_param(param, value, files) {
                 Ok(value) => {
                     checked.insert(param.name.clone(), value);
@@ -253,6 +255,15 @@ mod tests {
     fn usual() -> Vec<Param> {
         params(&json!({"name": {"type": "string", "required": true}, "count": {"type": "integer", "minimum": 1},
             "tone": {"type": "string", "options": ["plain", "warm"]}, "day": {"type": "date"}}))
+    }
+
+    #[test]
+    fn a_default_that_is_given_is_the_default() {
+        let mut form = params(&json!({"key": {"type": "string", "pattern": "^key-", "default": "key-1"}}));
+        form[0].default = Some(json!("•••"));
+        let form = Form { title: "T".into(), message: None, fields: form, approval: None };
+        assert_eq!(Value::Object(check_answer(&form, &json!({"key": "•••"})).unwrap()), json!({"key": "•••"}));
+        assert!(check_answer(&form, &json!({"key": "other"})).is_err());
     }
 
     #[test]

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use crate::belief::Look;
 use crate::body::{Stored, decode_text, json as read_json, parse};
 use crate::database::{Fault, Outcome};
+use crate::masked_form::{self, holds_mask};
 use crate::runs::{Lease, RunRecord, RunSummary, SUMMARY, Step, cancel_now, find, grow, held, note, step, summary};
-use crate::{Durability, MASK, Result, Store, StoreError};
+use crate::{Durability, MASK, Result, Sealer, Store, StoreError};
 
 /// Runs that one call of [`Store::expire_waiting`] ends.
 const EXPIRED_AT_ONCE: i64 = 100;
@@ -110,7 +111,7 @@ fn kind_name(kind: InteractionKind) -> &'static str {
 
 const COLUMNS: &str = "interactions.question, interactions.seq, interactions.kind, interactions.form, \
      interactions.child, interactions.asked_at, interactions.expires_at, interactions.action, interactions.content, \
-     interactions.answered_by, interactions.answered_at";
+     interactions.answered_by, interactions.answered_at, interactions.sealed_form IS NOT NULL";
 
 /// Reads the columns of [`COLUMNS`] that begin at `first`.
 fn question(row: &Row<'_>, first: usize) -> Outcome<Question> {
@@ -134,12 +135,21 @@ fn question(row: &Row<'_>, first: usize) -> Outcome<Question> {
             })
         }
     };
+    let mut form: Form = parse(&row.get::<_, String>(first + 3)?, "a question")?;
+    let child = row.get::<_, Option<String>>(first + 4)?.map(crate::runs::run_id).transpose()?;
+    let is_true_form_kept: bool = row.get(first + 11)?;
+    if answer.is_none() && child.is_none() && !is_true_form_kept {
+        // What a masked default stood for is not known: the field has none. (A related run knows what its own mean.)
+        for field in &mut form.fields {
+            field.default.take_if(|default| holds_mask(default));
+        }
+    }
     Ok(Question {
         number: number(row.get(first)?),
         seq: row.get::<_, Option<i64>>(first + 1)?.map(number),
         kind,
-        form: parse(&row.get::<_, String>(first + 3)?, "a question")?,
-        child: row.get::<_, Option<String>>(first + 4)?.map(crate::runs::run_id).transpose()?,
+        form,
+        child,
         asked_at: row.get(first + 5)?,
         expires_at: row.get(first + 6)?,
         answer,
@@ -187,7 +197,34 @@ fn without_secrets(form: &Form, content: &Value) -> Value {
     shown
 }
 
+/// Seals a text for a column of its own: the encoding goes in front, since the column holds nothing else.
+fn sealed_text(text: &str, sealer: &dyn Sealer) -> Vec<u8> {
+    let Stored { encoding, data } = Stored::sealed(text.as_bytes(), sealer);
+    let mut bytes = vec![u8::try_from(encoding).unwrap_or(0)];
+    bytes.extend(data);
+    bytes
+}
+
+/// Opens what [`sealed_text`] sealed.
+fn opened_text(bytes: &[u8], sealer: Option<&dyn Sealer>, what: &str) -> Outcome<String> {
+    let (encoding, data) = bytes.split_first().ok_or_else(|| Fault::Damaged(format!("{what} is empty")))?;
+    decode_text(i64::from(*encoding), data.to_vec(), sealer, what)
+}
+
 impl Store {
+    /// Returns a form as people and clients see it, secrets masked. An answer by what is masked here is taken by
+    /// [`Store::answer`] for what it stands for; without a sealer that is not kept, and defaults are left out.
+    #[must_use]
+    pub fn shown_form(&self, form: &Form) -> Form {
+        let mut shown = masked_form::masked(self.masker(), form);
+        if self.sealer().is_none() {
+            for (field, truth) in shown.fields.iter_mut().zip(&form.fields) {
+                field.default.take_if(|default| truth.default.as_ref() != Some(&*default));
+            }
+        }
+        shown
+    }
+
     /// Asks a question: the run waits for input from now on, which is safe against a loss of power. A run that waits
     /// already asks one more. Returns the question's number.
     ///
@@ -195,7 +232,12 @@ impl Store {
     ///
     /// [`StoreError::StaleEpoch`], or [`StoreError::Transition`] when the run has ended.
     pub fn ask(&self, lease: &Lease, new: &NewQuestion) -> Result<u64> {
-        let form = self.masker().mask_json(&json!(new.form)).to_string();
+        let shown = self.shown_form(&new.form);
+        let form = json!(shown).to_string();
+        // Also a form that holds the mask itself: it then is known to stand for nothing else.
+        let is_sealed = shown != new.form || form.contains(MASK);
+        let sealer = self.sealer().filter(|_| is_sealed);
+        let sealed_form = sealer.map(|sealer| sealed_text(&json!(new.form).to_string(), sealer));
         let seq = new.seq.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX));
         let (kind, patience) = (kind_name(new.kind), new.patience);
         let child = new.child.as_ref().map(ToString::to_string);
@@ -212,10 +254,13 @@ impl Store {
                 .query_row([state.key], |row| row.get(0))?;
             connection
                 .prepare_cached(
-                    "INSERT INTO interactions (run, question, seq, kind, form, child, asked_at, expires_at) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                    "INSERT INTO interactions (run, question, seq, kind, form, child, asked_at, expires_at, \
+                     sealed_form) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 )?
-                .execute((state.key, number, seq, kind, &form, &child, now, expires_at))?;
+                .execute((state.key, number, seq, kind, &form, &child, now, expires_at, &sealed_form))?;
+            if sealed_form.is_some() {
+                connection.prepare_cached("UPDATE runs SET sealed = 1 WHERE key = ?1")?.execute([state.key])?;
+            }
             note(connection, &state, "question")?;
             grow(connection, &state, i64::try_from(form.len()).unwrap_or(0))?;
             Ok(u64::try_from(number).unwrap_or(0))
@@ -223,7 +268,8 @@ impl Store {
     }
 
     /// Answers a question, if nobody has before; safe against a loss of power. Values of secret fields, and answers
-    /// that hold a masked secret, are kept sealed until the run ends, and shown masked.
+    /// that hold a masked secret, are kept sealed until the run ends, and shown masked. What the form showed masked, an
+    /// option or a default, stands for what the workflow had asked with.
     ///
     /// The run itself does not move: its owner sees the answer, or whoever answered takes it over.
     ///
@@ -232,27 +278,50 @@ impl Store {
     /// [`StoreError::AlreadyAnswered`] says who was first; [`StoreError::NotWaiting`] when the run has ended;
     /// [`StoreError::Unstorable`] for a secret without a sealer.
     pub fn answer(&self, run: &RunId, question: u64, answer: &NewAnswer) -> Result<()> {
-        let form: Form = self.database.read(|connection| {
+        type Row = (String, Option<Vec<u8>>, bool);
+        let (form, true_form, is_child): (Form, Option<Form>, bool) = self.database.read(|connection| {
             let key = find(connection, run)?.key;
-            let text: Option<String> = connection
-                .prepare_cached("SELECT form FROM interactions WHERE run = ?1 AND question = ?2")?
-                .query_row((key, i64::try_from(question).unwrap_or(-1)), |row| row.get(0))
+            let row: Option<Row> = connection
+                .prepare_cached(
+                    "SELECT form, sealed_form, child IS NOT NULL FROM interactions WHERE run = ?1 AND question = ?2",
+                )?
+                .query_row((key, i64::try_from(question).unwrap_or(-1)), |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
                 .optional()?;
-            let text = text.ok_or_else(|| StoreError::NoSuchQuestion { run: run.clone(), question })?;
-            parse(&text, "a question")
+            let (text, sealed, is_child) =
+                row.ok_or_else(|| StoreError::NoSuchQuestion { run: run.clone(), question })?;
+            // An answer without a mask needs no key.
+            let sealed = sealed.filter(|_| holds_mask(&answer.content));
+            let true_form = sealed
+                .map(|sealed| parse(&opened_text(&sealed, self.sealer(), "a sealed question")?, "a sealed question"))
+                .transpose()?;
+            Ok((parse(&text, "a question")?, true_form, is_child))
         })?;
-        let shown = self.masker().mask_json(&without_secrets(&form, &answer.content));
-        let sealed = if shown == answer.content {
+        // As it was chosen, and as the workflow gets it.
+        let (chosen, content) = match true_form {
+            Some(true_form) => {
+                let now = masked_form::masked(self.masker(), &true_form);
+                let content = masked_form::restored(&answer.content, &true_form, &[&form, &now]);
+                (answer.content.clone(), content)
+            }
+            None if is_child => (answer.content.clone(), answer.content.clone()),
+            None => {
+                let content =
+                    masked_form::without_masked(&answer.content, &form).ok_or_else(|| StoreError::Unstorable {
+                        what: "an answer by a value that was masked, and is not known any more,".into(),
+                    })?;
+                (content.clone(), content)
+            }
+        };
+        let shown = self.masker().mask_json(&without_secrets(&form, &chosen));
+        let sealed = if shown == content {
             None
         } else {
             let sealer = self.sealer().ok_or_else(|| StoreError::Unstorable {
                 what: "an answer that holds a secret, without a key to seal it,".into(),
             })?;
-            let Stored { encoding, data } = Stored::sealed(answer.content.to_string().as_bytes(), sealer);
-            // The encoding goes in front, since the column holds nothing else.
-            let mut bytes = vec![u8::try_from(encoding).unwrap_or(0)];
-            bytes.extend(data);
-            Some(bytes)
+            Some(sealed_text(&content.to_string(), sealer))
         };
         let (shown, by) = (shown.to_string(), self.masker().mask(&answer.by).into_owned());
         let action = answer.action.as_str();
@@ -318,10 +387,8 @@ impl Store {
             let Some(action) = action else { return Ok(None) };
             let action =
                 serde_json::from_value(json!(action)).map_err(|error| Fault::Damaged(format!("an answer: {error}")))?;
-            let text = match sealed.as_deref().and_then(<[u8]>::split_first) {
-                Some((encoding, data)) => {
-                    Some(decode_text(i64::from(*encoding), data.to_vec(), self.sealer(), "a sealed answer")?)
-                }
+            let text = match sealed {
+                Some(sealed) => Some(opened_text(&sealed, self.sealer(), "a sealed answer")?),
                 None => content,
             };
             Ok(Some((action, text.map_or(Ok(Value::Null), |text| read_json(&text, "an answer"))?)))

@@ -24,6 +24,7 @@ mod journal;
 mod lock_holder;
 mod logs;
 mod mask;
+mod masked_form;
 mod nodes;
 mod owner;
 mod registry;

@@ -1,8 +1,8 @@
 //! Takes secret values out of what is recorded or shown: `•••` in their place.
 //!
-//! A value is found as it is, as JSON writes it, percent-encoded, in Base64 (also inside a longer encoded text, as in
-//! `Authorization: Basic`), and, for a value of several lines, line by line. In a stream of pieces a value is found
-//! across pieces: [`MaskStream`] holds back an end that may be the beginning of one.
+//! A value is found as it is, as JSON writes it (also with `\uXXXX`), percent-encoded, in Base64 (also inside a longer
+//! encoded text, as in `Authorization: Basic`), and, for a value of several lines, line by line. In a stream of pieces a
+//! value is found across pieces: [`MaskStream`] holds back an end that may be the beginning of one.
 //!
 //! Values under four characters are left alone: masking them would destroy ordinary text and hide little.
 
@@ -221,6 +221,24 @@ fn add(all: &mut Vec<Vec<u8>>, value: &str) {
             all.push(escaped.into_bytes());
         }
     }
+    // As encoders write it that leave nothing but ASCII (Python), nothing that HTML knows (Go), or neither (PHP, .NET);
+    // digits small or capital.
+    let beyond_ascii = |letter: char| !letter.is_ascii() || letter == '\u{7f}';
+    let of_html = |letter: char| matches!(letter, '<' | '>' | '&' | '\'' | '\u{2028}' | '\u{2029}');
+    // What Go leaves as it is.
+    let of_html_but_quotes = |letter: char| letter != '\'' && of_html(letter);
+    let sets: [&dyn Fn(char) -> bool; 4] =
+        [&beyond_ascii, &of_html, &of_html_but_quotes, &|letter| beyond_ascii(letter) || of_html(letter)];
+    let plain = in_json(value);
+    for is_escaped in sets {
+        for capital in [false, true] {
+            let escaped = in_ascii_json(value, is_escaped, capital);
+            if escaped != plain {
+                all.push(in_json(&escaped).into_bytes());
+                all.push(escaped.into_bytes());
+            }
+        }
+    }
     for alphabet in [STANDARD, URL_SAFE] {
         // Alone, with its padding.
         all.push(base64(value.as_bytes(), alphabet, 0, true));
@@ -238,6 +256,22 @@ fn add(all: &mut Vec<Vec<u8>>, value: &str) {
 fn in_json(value: &str) -> String {
     let quoted = Value::from(value).to_string();
     quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
+}
+
+/// The same, with some characters as `\uXXXX`, in two halves where one does not hold it.
+fn in_ascii_json(value: &str, is_escaped: &dyn Fn(char) -> bool, capital: bool) -> String {
+    let mut out = String::new();
+    for letter in value.chars() {
+        if !is_escaped(letter) {
+            out.push_str(&in_json(letter.encode_utf8(&mut [0; 4])));
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            // Writing to a String cannot fail.
+            let _ = if capital { write!(out, "\\u{unit:04X}") } else { write!(out, "\\u{unit:04x}") };
+        }
+    }
+    out
 }
 
 /// RFC 3986, 2.1: everything but unreserved characters.
@@ -315,6 +349,28 @@ mod tests {
             let masked = masker().mask(encoded).into_owned();
             assert!(masked.contains(MASK) && masked.len() < encoded.len(), "{name} {masked}");
         }
+    }
+
+    #[test]
+    fn values_in_ascii_json_are_masked() {
+        for escaped in [
+            r#"{"k":"p\u00e4ssw\u00f6rd \"x\""}"#,
+            r#"{"k":"p\u00E4ssw\u00F6rd \"x\""}"#,
+            r#"{"k":"p\\u00e4ssw\\u00f6rd \\\"x\\\""}"#,
+        ] {
+            assert_eq!(masker().mask(escaped), r#"{"k":"•••"}"#, "{escaped}");
+        }
+        let masker = Masker::new(["key-😀-中文", "a<b>&c'd"]);
+        for escaped in [r"key-\ud83d\ude00-\u4e2d\u6587", r"key-\uD83D\uDE00-\u4E2D\u6587", r"a\u003cb\u003e\u0026c'd"]
+        {
+            assert_eq!(masker.mask(escaped), MASK, "{escaped}");
+        }
+        assert_eq!(masker.mask(r"a\u003Cb\u003E\u0026c\u0027d"), MASK);
+        // Cut anywhere.
+        let mut stream = masker.stream();
+        let out: String =
+            [r"x key-\ud8", r"3d\ude00-\u4e", r"2d\u6587 y"].map(|piece| stream.push(piece).into_owned()).concat();
+        assert_eq!(out + &stream.finish(), "x ••• y");
     }
 
     #[test]

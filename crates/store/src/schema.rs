@@ -35,6 +35,7 @@ pub(crate) const HISTORY: Schema = Schema {
         include_str!("../../../migrations/history/0004_terms.sql"),
         include_str!("../../../migrations/history/0005_standing.sql"),
         include_str!("../../../migrations/history/0006_clock.sql"),
+        include_str!("../../../migrations/history/0007_sealed_form.sql"),
     ],
     min_writer: 1,
 };

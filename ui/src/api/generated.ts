@@ -162,6 +162,10 @@ folder: string,
  */
 env: Array<string>, 
 /**
+ * How many bytes the call writes to the program's standard input, if it writes any.
+ */
+stdinBytes?: number, 
+/**
  * Whether it was started before by a process that is gone, and may have done its work.
  */
 mayHaveHappened: boolean, };

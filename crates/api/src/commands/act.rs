@@ -81,6 +81,11 @@ fn given(api: &Api, record: &RunRecord, question: &Question, request: &AnswerReq
     if request.always == Some(true) && question.form.approval.is_none() {
         return Err(ApiError::new(ApiErrorCode::Unsupported, "only leave to run a program can be given from now on"));
     }
+    if request.always == Some(true) && question.form.approval.as_ref().is_some_and(model::Approval::is_asked_each_time)
+    {
+        let message = "a call that sets environment variables or writes to standard input is asked about each time";
+        return Err(ApiError::new(ApiErrorCode::Unsupported, message));
+    }
     match (question.kind, request.action) {
         (InteractionKind::Approval, action) => {
             let yes = action == AnswerAction::Accept;

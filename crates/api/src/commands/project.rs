@@ -324,6 +324,7 @@ mod tests {
             args: args.iter().map(|&arg| arg.into()).collect(),
             folder: "/".into(),
             env: Vec::new(),
+            stdin_bytes: None,
             may_have_happened: false,
         };
         assert_eq!(exact_pattern(&approval("git", &["status", "-s"])), "git status -s");

@@ -24,7 +24,7 @@ use model::{
 };
 use script::{CallKind, HostCall, HostError, Job, JobKind, JournalRow, Sources};
 use serde_json::Value;
-use store::{Finish, Lease, Question, RunRecord, Store};
+use store::{Finish, Lease, Masker, Question, RunRecord, Store};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
@@ -765,7 +765,8 @@ impl Drive {
         if let Err(error) = blocking(move || store.park(&lease, code)).await {
             tracing::debug!(run = %running.lease.run(), %error, "the waiting run is in other hands already");
         }
-        let error = waiting_error(code, running.lease.run(), &open.form, open.kind, &self.request.project);
+        let form = self.store().shown_form(&open.form);
+        let error = waiting_error(code, running.lease.run(), &form, open.kind, &self.request.project);
         Envelope {
             run_id: Some(running.lease.run().clone()),
             status: model::EnvelopeStatus::InteractionRequired,
@@ -773,8 +774,8 @@ impl Drive {
             entrypoint_title: self.request.entrypoint.title.clone(),
             output: None,
             error: Some(error),
-            pending: Some(Pending { child_run_id: open.asker.child().cloned(), ..Pending::from(&open.form) }),
-            files: running.files.clone(),
+            pending: Some(Pending { child_run_id: open.asker.child().cloned(), ..Pending::from(&form) }),
+            files: masked_files(&self.host.masker(), running.files.clone()),
         }
     }
 
@@ -813,7 +814,7 @@ impl Drive {
             output: end.output.map(|output| masker.mask_json(&output)),
             error: end.error.map(|error| RunError { message: masker.mask(&error.message).into_owned(), ..error }),
             pending: None,
-            files,
+            files: masked_files(&masker, files),
         }
     }
 
@@ -845,6 +846,15 @@ impl Drive {
             }
         }
     }
+}
+
+/// A file may be named by a secret, as everything else.
+fn masked_files(masker: &Masker, mut files: Vec<CreatedFile>) -> Vec<CreatedFile> {
+    for file in &mut files {
+        file.name = masker.mask(&file.name).into_owned();
+        file.path = masker.mask(&file.path).into_owned();
+    }
+    files
 }
 
 /// Waits until an open question may have been answered.

@@ -86,7 +86,7 @@ fn approval(args: &Value) -> Form {
         Some(Value::Object(empty)) if empty.is_empty() => String::new(),
         Some(with) => format!("\n{with:#}"),
     };
-    leave(title, format!("The workflow asks for leave to use `{tool}`.{with}"))
+    leave(title, format!("The workflow asks for leave to use `{}`.{with}", model::visible_line(tool)))
 }
 
 /// Makes a form that asks for leave: one box to tick.
@@ -107,5 +107,7 @@ pub(super) fn leave(title: String, message: String) -> Form {
         pattern: None,
         format: None,
     };
-    Form { title, message: Some(message), fields: vec![approve], approval: None }
+    // Nothing in what is approved may be hidden, or stand elsewhere than it seems to.
+    let (title, message) = (model::visible_line(&title), Some(model::visible_text(&message)));
+    Form { title, message, fields: vec![approve], approval: None }
 }

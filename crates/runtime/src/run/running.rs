@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 
 use super::clock::RunClock;
 use super::end::answer_value;
+use super::exec::Own;
 use super::nodes::Nodes;
 use super::questions::{Asked, Asker, Open, form_of};
 use super::{LOG_BATCH, RunEvent, exec};
@@ -317,7 +318,8 @@ impl Running {
 
     /// Tells of an open question.
     pub(super) async fn wait_for(&mut self, open: Open) {
-        let asked = Asked { number: open.number, form: open.form.clone(), kind: open.kind };
+        // Whoever answers sees no secret; what they choose by its mask is known where the answer is recorded.
+        let asked = Asked { number: open.number, form: self.store.shown_form(&open.form), kind: open.kind };
         // One that was answered while nobody had the run is asked no more: whoever listens might say that nobody can
         // answer, and the run would be left waiting with its answer.
         let answered = self.asked_before.iter().any(|before| before.number == open.number && before.answer.is_some());
@@ -420,15 +422,18 @@ impl Running {
                 .into_iter()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect();
-        let set: Vec<String> = job.environment.keys().cloned().collect();
+        let own = Own {
+            environment: job.environment.clone(),
+            project_folder: project.manifest.root.to_string_lossy().into_owned(),
+        };
         environment.append(&mut job.environment);
         job.environment = environment;
         let idempotent = call.args.get("idempotent") == Some(&Value::Bool(true));
         let started_before = self.begun.contains(&call.seq) && !idempotent;
-        if !started_before && (self.begun.contains(&call.seq) || self.is_allowed(&job).await) {
+        if !started_before && (self.begun.contains(&call.seq) || self.is_allowed(&job, &own).await) {
             return self.start_program(call, job, None).await;
         }
-        let (form, kind) = exec::question(&job, &set, started_before);
+        let (form, kind) = exec::question(&job, &own, started_before, self.store.masker());
         let number = self.ask_leave(call.seq, &form, kind).await?;
         self.nodes.waits(call.own_node, true);
         self.unrecorded = true;
@@ -438,15 +443,15 @@ impl Running {
 
     /// Tells whether a program may start unasked: by the command line, or by the project's settings as they are now, so
     /// that what a person allows from now on holds for servers that run already.
-    async fn is_allowed(&self, job: &ExecJob) -> bool {
+    async fn is_allowed(&self, job: &ExecJob, own: &Own) -> bool {
         let project = &self.context.project;
-        if exec::is_allowed(job, &project.allow_exec) {
+        if exec::is_allowed(job, own, &project.allow_exec) {
             return true;
         }
         let Some(id) = project.id.clone() else { return false };
         let store = self.store.clone();
         let patterns = blocking(move || store.project(id.as_str()).map(|known| known.allow_exec())).await;
-        patterns.is_ok_and(|patterns| exec::is_allowed(job, &patterns))
+        patterns.is_ok_and(|patterns| exec::is_allowed(job, own, &patterns))
     }
 
     /// A request that changes something is in the journal before it is made: after a crash it is not made again unasked.
@@ -779,7 +784,9 @@ impl Running {
         }
     }
 
+    /// Tells how far the run is. What says so comes from the project, and goes to clients and terminals: it is masked.
     fn progress(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
+        let message = message.map(|message| self.store.masker().mask(&message).into_owned());
         let _ = self.events.try_send(RunEvent::Progress { done, total, message });
     }
 

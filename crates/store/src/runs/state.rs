@@ -120,7 +120,9 @@ fn forget_sealed(connection: &Connection, state: &State) -> Outcome<()> {
     for kind in SEALED {
         connection.prepare_cached("DELETE FROM bodies WHERE run = ?1 AND kind = ?2")?.execute((state.key, kind))?;
     }
-    connection.prepare_cached("UPDATE interactions SET sealed = NULL WHERE run = ?1")?.execute([state.key])?;
+    connection
+        .prepare_cached("UPDATE interactions SET sealed = NULL, sealed_form = NULL WHERE run = ?1")?
+        .execute([state.key])?;
     connection
         .prepare_cached("UPDATE journal SET payload = NULL WHERE run = ?1 AND encoding >= 2")?
         .execute([state.key])?;

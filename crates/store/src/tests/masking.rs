@@ -107,3 +107,67 @@ fn a_run_without_secrets_has_nothing_sealed() {
     let bodies: i64 = fixture.raw().query_row("SELECT count(*) FROM bodies", [], |row| row.get(0)).unwrap();
     assert_eq!(bodies, 2);
 }
+
+fn choosing() -> crate::NewQuestion {
+    let mut asked = question(ParamType::String);
+    asked.form.fields = serde_json::from_value(json!([
+        { "name": "pick", "type": "string", "options": [{ "value": "a" }, { "value": SECRET },
+            { "value": format!("{SECRET}!") }, { "value": format!("x-{SECRET}") }, { "value": format!("x-{SECRET}") }],
+            "pattern": "^.{1,40}$", "required": true },
+        { "name": "key", "type": "string", "default": format!("Bearer {SECRET}") },
+        { "name": "several", "type": "checkboxes", "multiple": true, "options": [{ "value": SECRET }, { "value": "b" }] },
+    ]))
+    .unwrap();
+    asked
+}
+
+#[test]
+fn what_a_form_shows_masked_stands_for_what_was_asked_with() {
+    let fixture = Fixture::new();
+    let store = fixture.store.masked(Masker::new([SECRET])).sealing(Arc::new(Flip));
+    let lease = store.create_run(&super::run()).unwrap();
+    store.ask(&lease, &choosing()).unwrap();
+    assert!(!leaks(&fixture));
+    let shown = store.questions(lease.run()).unwrap()[0].form.clone();
+    assert_eq!(shown, store.shown_form(&choosing().form));
+    let values: Vec<_> = shown.fields[0].options.iter().map(|option| option.value.clone()).collect();
+    assert_eq!(values, ["a", "•••", "•••!", "x-•••", "x-••• 2"].map(|value| json!(value)));
+    assert_eq!(shown.fields[1].default, Some(json!("Bearer •••")));
+    // Whoever answers knows none of the secrets.
+    let other = fixture.store.sealing(Arc::new(Flip));
+    let given = json!({ "pick": "•••!", "key": "Bearer •••", "several": ["b", "•••"] });
+    other.answer(lease.run(), 0, &answer(given.clone(), "cli")).unwrap();
+    assert!(!leaks(&fixture));
+    assert_eq!(
+        store.answer_content(&lease, 0).unwrap().unwrap().1,
+        json!({ "pick": format!("{SECRET}!"), "key": format!("Bearer {SECRET}"), "several": ["b", SECRET] })
+    );
+    assert_eq!(store.questions(lease.run()).unwrap()[0].answer.as_ref().unwrap().content, given);
+    store.transition(&lease, RunStatus::Running).unwrap();
+    let report = Report { output: None, error: None, nodes: Vec::new() };
+    let end = Finish { status: RunStatus::Success, report, cancel_reason: None, files: Vec::new() };
+    store.finish(&lease, end).unwrap();
+    let kept: i64 = fixture
+        .raw()
+        .query_row("SELECT count(*) FROM interactions WHERE sealed_form IS NOT NULL", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(kept, 0);
+}
+
+#[test]
+fn a_mask_that_stands_for_nothing_known_is_not_handed_on() {
+    let fixture = Fixture::new();
+    let store = fixture.store.masked(Masker::new([SECRET])).sealing(Arc::new(Flip));
+    let lease = store.create_run(&super::run()).unwrap();
+    store.ask(&lease, &choosing()).unwrap();
+    // As a build before this one left it.
+    fixture.raw().execute("UPDATE interactions SET sealed_form = NULL", []).unwrap();
+    assert_eq!(store.questions(lease.run()).unwrap()[0].form.fields[1].default, None);
+    let chosen = store.answer(lease.run(), 0, &answer(json!({ "pick": "•••" }), "cli"));
+    assert!(matches!(chosen, Err(crate::StoreError::Unstorable { .. })), "{chosen:?}");
+    store.answer(lease.run(), 0, &answer(json!({ "pick": "a", "key": "Bearer •••" }), "cli")).unwrap();
+    assert_eq!(store.answer_content(&lease, 0).unwrap().unwrap().1, json!({ "pick": "a" }));
+    // Without a key it is not kept in the first place, and so not offered.
+    let unsealed = fixture.store.masked(Masker::new([SECRET]));
+    assert_eq!(unsealed.shown_form(&choosing().form).fields[1].default, None);
+}

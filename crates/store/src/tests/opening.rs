@@ -45,6 +45,7 @@ fn released_migrations_are_never_edited() {
             "f3641cd18bf8e4b7dcf40d92af801ffafebbe6d37bb5dbb48d208f115c74b5e2",
             "ec583754b0b2601e2dd2d47de792f0a27f6e1982bed6776f04d81dba1c02ed89",
             "4ef787fdc9a96aeea2758d8043f0859014811fbd80d13bc80cab243b262e708d",
+            "ae0155560c4a00300ac79650fc3eb6427377a68630d69d32331b1838d1c0dd6c",
         ]
     );
     assert_eq!(digests(DATA), ["cd482724acf8f34c770b34a106981d93d7381125c3d19a46c79b96cb3281e682"]);

@@ -50,6 +50,8 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
   }, [question.number]);
 
   const twice = approval?.mayHaveHappened ?? false;
+  // What it sees and reads decides what it does, and no pattern speaks of that: such a call is asked about each time.
+  const eachTime = approval !== undefined && (approval.env.length > 0 || approval.stdinBytes !== undefined);
   const answer = (approve: boolean) => {
     if (locked || sending) return;
     if (approve && (!ready || performance.now() - shownAt.current < GUARD_MS)) return;
@@ -146,7 +148,7 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
               )}
             </dd>
           </dl>
-          {!twice && (
+          {!twice && !eachTime && (
             <div className="k-note run-always">
               <Checkbox checked={always} onChange={setAlways} disabled={locked || sending !== null} hint={t("run.alwaysHint")}>
                 {rich("run.always", {
