@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{AnswerAction, CancelReason, InteractionKind, Limits, Origin, RunId, RunStatus};
+use model::{AnswerAction, CancelReason, InteractionKind, Limits, Origin, RunId, RunStatus, TimestampMs};
 use runtime::{Executor, Folders, Project, ResumeError, StartError, WorkerImage};
 use serde_json::{Value, json};
 use store::{NewAnswer, Question, RunRecord, Store, StoreError};
 
-use super::run::{follow, runtime};
+use super::run::{follow, plain, runtime};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
@@ -28,8 +28,28 @@ pub(crate) struct Answer<'a> {
     pub(crate) approve: bool,
     pub(crate) deny: bool,
     pub(crate) restart: bool,
+    /// The question that it is for.
+    pub(crate) question: Option<u64>,
+    /// When the command began: a question that came up later was seen by nobody who answers with it.
+    pub(crate) began: TimestampMs,
     /// Where the project is, when it was moved.
     pub(crate) project_dir: Option<&'a Path>,
+}
+
+impl Answer<'_> {
+    /// Tells whether the answer is on the command line.
+    fn is_given(&self) -> bool {
+        self.json.is_some() || self.approve || self.deny
+    }
+
+    /// Tells whether the answer may be for this question. A question that replaced another one while the command
+    /// started was not read by whoever answers, unless they name it.
+    fn may_be_for(&self, question: &Question) -> bool {
+        match self.question {
+            Some(number) => number == question.number,
+            None => !self.is_given() || question.number == 0 || question.asked_at < self.began,
+        }
+    }
 }
 
 /// Continues a run in this process, or hands the answer to the one that has it.
@@ -39,29 +59,79 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
     if answer.restart {
         return restart(store, &found, &project);
     }
-    match found.pending().filter(|question| !store.is_answered_below(&found, question)) {
+    let open = found.pending().filter(|question| !store.is_answered_below(&found, question));
+    match open.filter(|question| answer.may_be_for(question)) {
         Some(question) => {
+            if answer.is_given() {
+                announce(question);
+            }
             let given = given(question, answer, &project)?;
+            let said = match (question.kind, given.action) {
+                (InteractionKind::Approval, AnswerAction::Accept) => "approved",
+                (InteractionKind::Approval, _) => "denied",
+                (InteractionKind::Form, _) => "answered",
+            };
             match store.answer(run, question.number, &given) {
-                Ok(()) => {}
-                Err(StoreError::AlreadyAnswered { by, at, .. }) => {
-                    out::note(&format!(
-                        "the question was answered by {by} at {} already; this answer is not used",
-                        model::format_timestamp(at)
-                    ));
+                Ok(()) => out::note(&format!("question {} is {said}", question.number)),
+                Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => {
+                    return Err(not_used(&store, run, Some(question.number)));
                 }
                 Err(error) => return Err(open::store_failure(&error)),
             }
         }
-        None if answer.json.is_some() || answer.approve || answer.deny => {
-            return Err(Failure::usage(format!(
-                "run {run} does not wait for an answer; it is `{}`",
-                found.summary.status.as_str()
-            )));
+        None if answer.is_given() || answer.question.is_some() => {
+            return Err(not_used(&store, run, answer.question));
         }
         None => {}
     }
     go_on(store, run, project)
+}
+
+/// Says what is about to be answered, as it would be asked.
+fn announce(question: &Question) {
+    out::note(&format!("question {}: {}", question.number, plain(&question.form.title)));
+    for line in question.form.message.iter().flat_map(|message| message.lines()) {
+        out::note(&format!("  {}", plain(line)));
+    }
+}
+
+/// Why an answer is not used: the one way in which whoever comes too late hears of it, however late that is. Without a
+/// number, it is the question that was answered last.
+fn not_used(store: &Store, run: &RunId, number: Option<u64>) -> Failure {
+    let found = match record(store, run) {
+        Ok(found) => found,
+        Err(failure) => return failure,
+    };
+    let answered_at = |question: &&Question| question.answer.as_ref().map(|answer| answer.at);
+    let question = match number {
+        Some(number) => found.questions.iter().find(|question| question.number == number),
+        None => found.questions.iter().filter(|one| one.answer.is_some()).max_by_key(answered_at),
+    };
+    let why = match (question, number) {
+        (Some(Question { number, form, answer: Some(answer), .. }), _) => format!(
+            "question {number} (\"{}\") of run {run} was answered by {} at {} already; this answer is not used",
+            form.title,
+            answer.by,
+            model::format_timestamp(answer.at)
+        ),
+        (Some(Question { number, form, .. }), _) => {
+            format!("question {number} (\"{}\") of run {run} waits for no answer", form.title)
+        }
+        (None, Some(number)) => format!("run {run} has not asked a question {number}"),
+        (None, None) => format!("run {run} does not wait for an answer"),
+    };
+    let open = found.pending().filter(|question| !store.is_answered_below(&found, question));
+    let (next, hint) = match open {
+        Some(open) => (
+            format!("; question {} (\"{}\") is open now", open.number, open.form.title),
+            format!(
+                "name the question that is answered: `workflow-code runs resume {run} --question {} …`",
+                open.number
+            ),
+        ),
+        None => (String::new(), format!("see what was answered with `workflow-code runs show {run}`")),
+    };
+    Failure::usage(format!("{why}. The run is `{}` now{next}", found.summary.status.as_str())).hinted(hint)
 }
 
 /// Checks the answer against the form; nothing changes when it does not fit.
@@ -115,7 +185,7 @@ fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str)
             question.form.title,
             fields.join("; ")
         ))
-        .hinted(format!("answer it with `{option}`")));
+        .hinted(format!("answer it with `{option} --question {}`", question.number)));
     }
     terminal::ask(&question.form, question.kind, files).ok_or_else(|| Failure::usage("no answer was given"))
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use model::{CancelReason, RunId, RunStatus, format_timestamp};
+use model::{CancelReason, Clock as _, RunId, RunStatus, SystemClock, format_timestamp};
 use serde_json::{Value, json};
 use store::{CancelOutcome, Create, LogStream, RunFilter, RunRecord, RunSummary, Store, StoreError, StoreOptions};
 
@@ -42,13 +42,16 @@ pub(crate) fn run(command: &Runs, profile: Option<&str>) -> Result<u8, Failure> 
         Runs::Logs { run, stream, follow, history } => logs(history, profile, run, stream.as_deref(), *follow),
         Runs::Wait { run, timeout, history } => wait(history, profile, run, *timeout),
         Runs::Cancel { run, history } => cancel(history, profile, run),
-        Runs::Resume { run, answer_json, approve, deny, restart, project_dir, history } => {
+        Runs::Resume { run, answer_json, approve, deny, question, restart, project_dir, history } => {
+            let began = SystemClock.now();
             let (store, run) = find(history, profile, run)?;
             let answer = Answer {
                 json: answer_json.as_deref(),
                 approve: *approve,
                 deny: *deny,
                 restart: *restart,
+                question: *question,
+                began,
                 project_dir: project_dir.as_deref(),
             };
             resume(sealing(store)?, &run, &answer)
@@ -253,6 +256,14 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
         let agent =
             node.detail.as_ref().filter(|_| node.kind == model::NodeKind::Agent).map(agent_line).unwrap_or_default();
         out::line(&format!("· {:<9} {}{agent}", status.as_str().unwrap_or_default(), node.title));
+    }
+    for question in &record.questions {
+        let state = match &question.answer {
+            Some(answer) => format!("{} by {}", answer.action.as_str(), answer.by),
+            None if record.summary.status.is_final() => "not answered".to_owned(),
+            None => "open".to_owned(),
+        };
+        out::line(&format!("question {:<2} {} ({state})", question.number, question.form.title));
     }
     let (agents, _) = model::AgentUsage::sum(&record.report.nodes);
     if agents.agents > 0 {
