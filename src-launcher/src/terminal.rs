@@ -17,6 +17,7 @@ pub(crate) fn is_there() -> bool {
 
 /// Asks; `None` when the input ends or no answer fits after five rounds.
 pub(crate) fn ask(form: &Form, kind: InteractionKind, files: &ManagedFiles) -> Option<NewAnswer> {
+    forget_typed();
     out::note(&format!("\n{}", plain(&form.title)));
     for line in form.message.iter().flat_map(|message| message.lines()) {
         out::note(&plain(line));
@@ -34,10 +35,19 @@ pub(crate) fn ask(form: &Form, kind: InteractionKind, files: &ManagedFiles) -> O
                 let action = if approved { AnswerAction::Accept } else { AnswerAction::Decline };
                 return Some(NewAnswer { action, content, by: "cli".into() });
             }
-            Err(faults) => out::note(&format!("that does not fit: {faults}")),
+            Err(faults) => {
+                forget_typed();
+                out::note(&format!("that does not fit: {faults}"));
+            }
         }
     }
     None
+}
+
+/// Throws away what was typed before the question stood there: it cannot be meant for it, and a `y` among it would give
+/// leave unread.
+fn forget_typed() {
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
 /// Checks an answer and imports its files.

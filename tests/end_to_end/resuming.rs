@@ -151,8 +151,8 @@ fn of_two_who_answer_at_once_one_is_heard_and_none_hangs() {
 }
 
 const TWO_APPROVALS: &str = "export default async (input, flow) => {\n\
-     const first = await flow.approve({ title: 'First' });\n\
-     const second = await flow.approve({ title: 'Second' });\n\
+     const first = await flow.approve({ tool: 'one', title: 'First', args: {} });\n\
+     const second = await flow.approve({ tool: 'two', title: 'Second', args: {} });\n\
      return [first, second];\n};\n";
 
 #[test]
