@@ -440,6 +440,7 @@ pub(crate) enum Runs {
         history: History,
     },
     /// Print what a run wrote
+    #[command(after_help = "A file or a pipe gets it as it was written, a terminal without what would steer it.")]
     Logs {
         /// The run
         run: String,

@@ -1,13 +1,12 @@
 //! Questions on the terminal: one field after the other, asked again until the answer fits.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 
 use model::{AnswerAction, Form, InteractionKind, Limits, Param, ParamType};
 use project::ManagedFiles;
 use serde_json::{Map, Value};
 use store::NewAnswer;
 
-use crate::commands::run::plain;
 use crate::out;
 
 /// Tells whether somebody can be asked.
@@ -18,9 +17,9 @@ pub(crate) fn is_there() -> bool {
 /// Asks; `None` when the input ends or no answer fits after five rounds.
 pub(crate) fn ask(form: &Form, kind: InteractionKind, files: &ManagedFiles) -> Option<NewAnswer> {
     forget_typed();
-    out::note(&format!("\n{}", plain(&form.title)));
+    out::note(&format!("\n{}", out::one_line(&form.title)));
     for line in form.message.iter().flat_map(|message| message.lines()) {
-        out::note(&plain(line));
+        out::note(&out::one_line(line));
     }
     for _ in 0..Limits::ANSWER_ROUNDS {
         let mut content = Map::new();
@@ -76,10 +75,10 @@ fn one(field: &Param) -> Option<Option<Value>> {
         hint.push("optional".into());
     }
     if let Some(description) = &field.description {
-        out::note(&format!("  {}", plain(description)));
+        out::note(&format!("  {}", out::one_line(description)));
     }
     let hint = if hint.is_empty() { String::new() } else { format!(" [{}]", hint.join("; ")) };
-    let _ = write!(io::stderr().lock(), "  {}{hint}: ", plain(title));
+    out::prompt(&format!("  {title}{hint}: "));
     let line = read_line(field.kind == ParamType::Secret)?;
     let line = line.trim();
     if line.is_empty() {
@@ -120,7 +119,7 @@ fn value(field: &Param, text: &str) -> Value {
 
 /// Asks for one line; `None` at the end of input. What is typed is not shown where it is a secret.
 pub(crate) fn prompt(title: &str, secret: bool) -> Option<String> {
-    let _ = write!(io::stderr().lock(), "{}: ", plain(title));
+    out::prompt(&format!("{title}: "));
     read_line(secret)
 }
 

@@ -10,7 +10,7 @@ use runtime::{Executor, Folders, Project, ResumeError, StartError, WorkerImage};
 use serde_json::{Value, json};
 use store::{NewAnswer, Question, RunRecord, Store, StoreError};
 
-use super::run::{follow, plain, runtime};
+use super::run::{follow, runtime};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
@@ -89,9 +89,9 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
 
 /// Says what is about to be answered, as it would be asked.
 fn announce(question: &Question) {
-    out::note(&format!("question {}: {}", question.number, plain(&question.form.title)));
+    out::note(&format!("question {}: {}", question.number, out::one_line(&question.form.title)));
     for line in question.form.message.iter().flat_map(|message| message.lines()) {
-        out::note(&format!("  {}", plain(line)));
+        out::note(&format!("  {}", out::one_line(line)));
     }
 }
 

@@ -187,21 +187,16 @@ fn show(event: RunEvent) {
             };
             // A count without words is for bars, and there is none here.
             if let Some(message) = message {
-                out::note(&format!("· {counted}{}", plain(&message)));
+                out::note(&format!("· {counted}{}", out::one_line(&message)));
             } else if !counted.is_empty() {
                 out::note(&format!("· {}", counted.trim_end()));
             }
         }
         RunEvent::Output { text, .. } => {
             for line in text.lines() {
-                out::note(&plain(line));
+                out::note(&out::one_line(line));
             }
         }
         RunEvent::Question(_) | RunEvent::Answered { .. } => {}
     }
-}
-
-/// Takes out what would move the cursor, colour the terminal or reach its clipboard.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
 }

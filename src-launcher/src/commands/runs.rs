@@ -218,7 +218,7 @@ fn row(run: &RunSummary) -> String {
         run.status.as_str(),
         took,
         format_timestamp(run.started_at.unwrap_or(run.created_at)),
-        run.entrypoint_title
+        out::one_line(&run.entrypoint_title)
     )
 }
 
@@ -245,7 +245,7 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
         return Ok(0);
     }
     out::line(&row(&record.summary));
-    out::line(&format!("project     {} ({})", record.project_title, record.project_path.display()));
+    out::line(&format!("project     {} ({})", out::one_line(&record.project_title), record.project_path.display()));
     out::line(&format!("origin      {}", record.summary.origin.as_str()));
     if let Some(client) = &record.client {
         out::line(&format!("client      {} {} ({})", client.name, client.version, client.protocol));
@@ -255,7 +255,7 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
         let status = serde_json::to_value(node.status).unwrap_or_default();
         let agent =
             node.detail.as_ref().filter(|_| node.kind == model::NodeKind::Agent).map(agent_line).unwrap_or_default();
-        out::line(&format!("· {:<9} {}{agent}", status.as_str().unwrap_or_default(), node.title));
+        out::line(&format!("· {:<9} {}{agent}", status.as_str().unwrap_or_default(), out::one_line(&node.title)));
     }
     for question in &record.questions {
         let state = match &question.answer {
@@ -263,7 +263,7 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
             None if record.summary.status.is_final() => "not answered".to_owned(),
             None => "open".to_owned(),
         };
-        out::line(&format!("question {:<2} {} ({state})", question.number, question.form.title));
+        out::line(&format!("question {:<2} {} ({state})", question.number, out::one_line(&question.form.title)));
     }
     let (agents, _) = model::AgentUsage::sum(&record.report.nodes);
     if agents.agents > 0 {
@@ -332,13 +332,15 @@ fn logs(
         let page = store.log_page(&run, from, LOG_PAGE, stream).map_err(|error| open::store_failure(&error))?;
         for entry in &page.entries {
             if history.json {
-                out::line(
-                    &json!({ "at": format_timestamp(entry.at), "stream": stream_name(entry.stream), "text": entry.text })
-                        .to_string(),
+                out::json_line(
+                    &json!({ "at": format_timestamp(entry.at), "stream": stream_name(entry.stream), "text": entry.text }),
                 );
             } else {
-                out::print(&entry.text);
+                out::written(&entry.text);
             }
+        }
+        if out::is_over() {
+            return Ok(0);
         }
         from = page.next;
         if from < page.end {
@@ -433,7 +435,7 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
     })?;
     let text = format!("{value:#}\n");
     match output {
-        Some(path) if path == Path::new("-") => out::print(&text),
+        Some(path) if path == Path::new("-") => out::json_text(&text),
         path => {
             let default = format!("{run}.json");
             let path = path.unwrap_or(Path::new(&default));
