@@ -1,6 +1,7 @@
 //! `workflow-code runs`: the history from the terminal.
 
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -115,13 +116,25 @@ struct Page<'a> {
     before: &'a Option<String>,
 }
 
-/// A project may be named by its UUID as well; one that is not registered has its runs under the name given.
+/// A project may be named by its UUID as well; one that is not registered any more has its runs under the name given, and
+/// without any it is not known.
 fn project_of(store: &Store, name: &str) -> Result<String, Failure> {
     match store.project(name) {
         Ok(found) => Ok(found.id.to_string()),
-        Err(StoreError::NoSuchProject { .. }) => Ok(name.to_owned()),
+        Err(StoreError::NoSuchProject { .. }) => {
+            let filter = RunFilter { project: Some(name.to_owned()), ..RunFilter::default() };
+            match store.list_runs(&filter, None, 1).map_err(|error| open::store_failure(&error))?.is_empty() {
+                true => Err(no_such_project(name)),
+                false => Ok(name.to_owned()),
+            }
+        }
         Err(error) => Err(open::store_failure(&error)),
     }
+}
+
+fn no_such_project(name: &str) -> Failure {
+    Failure::environment(format!("there is no project `{name}`, and no run of one"))
+        .hinted("see `workflow-code projects list`; runs of `mcp DIR` and `run DIR` are found with `--data-dir DIR`")
 }
 
 fn list(history: &History, profile: Option<&str>, page: &Page<'_>) -> Result<u8, Failure> {
@@ -141,9 +154,10 @@ fn list(history: &History, profile: Option<&str>, page: &Page<'_>) -> Result<u8,
         .map(str::parse)
         .transpose()
         .map_err(|error: model::IdError| Failure::usage(error.to_string()))?;
-    let runs = match open_history(history, profile)? {
-        None => Vec::new(),
-        Some(store) => {
+    let runs = match (open_history(history, profile)?, page.project) {
+        (None, None) => Vec::new(),
+        (None, Some(name)) => return Err(no_such_project(name)),
+        (Some(store), _) => {
             let project = page.project.as_deref().map(|name| project_of(&store, name)).transpose()?;
             let filter = RunFilter { project, status, ..RunFilter::default() };
             let limit = page.limit as usize;
@@ -442,6 +456,8 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
             let written = std::fs::File::options()
                 .write(true)
                 .create_new(true)
+                // It holds what was recorded, and is nobody else's business either.
+                .mode(0o600)
                 .open(path)
                 .and_then(|mut file| file.write_all(text.as_bytes()));
             written.map_err(|error| {
