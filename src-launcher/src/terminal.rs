@@ -1,9 +1,11 @@
 //! Questions on the terminal: one field after the other, asked again until the answer fits.
 
 use std::io::{self, BufRead, IsTerminal};
+use std::sync::{Mutex, PoisonError};
 
 use model::{AnswerAction, Form, InteractionKind, Limits, Param, ParamType};
 use project::ManagedFiles;
+use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use serde_json::{Map, Value};
 use store::NewAnswer;
 
@@ -46,7 +48,7 @@ pub(crate) fn ask(form: &Form, kind: InteractionKind, files: &ManagedFiles) -> O
 /// Throws away what was typed before the question stood there: it cannot be meant for it, and a `y` among it would give
 /// leave unread.
 fn forget_typed() {
-    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
 /// Checks an answer and imports its files.
@@ -134,22 +136,32 @@ fn read_line(secret: bool) -> Option<String> {
     (read > 0).then_some(line)
 }
 
+/// What the terminal was like while typed letters are not shown.
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
 /// Keeps typed letters from being shown, until it is dropped.
-struct Hidden(rustix::termios::Termios);
+struct Hidden;
 
 impl Hidden {
     fn start() -> Option<Self> {
-        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
         let before = tcgetattr(io::stdin()).ok()?;
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
+        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
         tcsetattr(io::stdin(), OptionalActions::Flush, &hidden).ok()?;
-        Some(Self(before))
+        Some(Self)
     }
 }
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Flush, &self.0);
+        leave();
+    }
+}
+
+/// Shows typed letters again. Whoever gives up a question that is still read calls it as well.
+pub(crate) fn leave() {
+    if let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &before);
     }
 }

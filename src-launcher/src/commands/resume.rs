@@ -10,7 +10,7 @@ use runtime::{Executor, Folders, Project, ResumeError, StartError, WorkerImage};
 use serde_json::{Value, json};
 use store::{NewAnswer, Question, RunRecord, Store, StoreError};
 
-use super::run::{follow, runtime};
+use super::run::{endings, follow, runtime};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
@@ -274,9 +274,10 @@ fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Resul
     let executor = Executor::new(store.clone(), WorkerImage::own(), 1);
     let files = project.managed_files();
     let code = runtime.block_on(async {
+        let endings = endings();
         match executor.resume(run, Some(epoch), project).await {
             Ok(handle) => {
-                let code = follow(handle, &files).await;
+                let code = follow(handle, &files, endings).await;
                 executor.end().await;
                 Ok(Some(code))
             }
@@ -298,6 +299,7 @@ pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure
     let executor = Executor::new(store, WorkerImage::own(), 1);
     let files = project.managed_files();
     let code = runtime.block_on(async {
+        let endings = endings();
         let handle = executor.retry(run, agent, project).await.map_err(|error| match error {
             ResumeError::NoSuchAgent { .. } | ResumeError::NotFailed { .. } => Failure::usage(error.to_string())
                 .hinted(format!("see which agents failed with `workflow-code runs show {run}`")),
@@ -307,7 +309,7 @@ pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure
             }
             error => Failure::environment(with_causes(&error)),
         })?;
-        let code = follow(handle, &files).await;
+        let code = follow(handle, &files, endings).await;
         executor.end().await;
         Ok::<u8, Failure>(code)
     });
@@ -315,8 +317,46 @@ pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure
     code
 }
 
+/// The input that a run was started with. It is kept whole until the run ends; after that, what was secret is gone.
+fn whole_input(store: &Store, found: &RunRecord, target: &str) -> Result<Value, Failure> {
+    let run = &found.summary.run_id;
+    if let Some(input) = store.sealed_input(run).map_err(|error| open::store_failure(&error))? {
+        return Ok(input);
+    }
+    let masked: Vec<String> = match &found.input {
+        Value::Object(members) => {
+            members.iter().filter(|(_, value)| is_masked(value)).map(|(name, _)| format!("`{name}`")).collect()
+        }
+        other if is_masked(other) => vec!["the input".to_owned()],
+        _ => Vec::new(),
+    };
+    if masked.is_empty() {
+        return Ok(found.input.clone());
+    }
+    let entrypoint = &found.summary.entrypoint_id;
+    Err(Failure::usage(format!(
+        "run {run} has ended, and what was secret of its input is kept nowhere: {}",
+        masked.join(", ")
+    ))
+    .hinted(format!(
+        "give it anew: `workflow-code run {target} {entrypoint} --NAME VALUE …`, or the whole input with `--input-json FILE`"
+    )))
+}
+
+/// Tells whether something was secret in a value.
+fn is_masked(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(store::MASK),
+        Value::Array(items) => items.iter().any(is_masked),
+        Value::Object(members) => members.iter().any(|(name, value)| name.contains(store::MASK) || is_masked(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// Starts over with today's code, under a new id.
 fn restart(store: Store, found: &RunRecord, project: &Arc<Project>) -> Result<u8, Failure> {
+    let target = project.id.as_ref().map_or_else(|| project.manifest.root.display().to_string(), ToString::to_string);
+    let input = whole_input(&store, found, &target)?;
     process::orphans::inherit();
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
@@ -325,14 +365,15 @@ fn restart(store: Store, found: &RunRecord, project: &Arc<Project>) -> Result<u8
         report.entrypoints.into_iter().find(|entrypoint| entrypoint.id == found.summary.entrypoint_id).ok_or_else(
             || Failure::environment(format!("there is no entrypoint `{}` any more", found.summary.entrypoint_id)),
         )?;
-    let request = Executor::prepare(project, &entrypoint, found.input.clone(), Origin::Cli)
+    let request = Executor::prepare(project, &entrypoint, input, Origin::Cli)
         .map_err(|faults| Failure::usage(faults.to_string()))?;
     let code = runtime.block_on(async {
+        let endings = endings();
         let handle = executor.start(request).await.map_err(|error| match error {
             StartError::Store(error) => open::store_failure(&error),
             StartError::Busy => Failure::environment(StartError::Busy.to_string()),
         })?;
-        let code = follow(handle, &project.managed_files()).await;
+        let code = follow(handle, &project.managed_files(), endings).await;
         executor.end().await;
         Ok::<u8, Failure>(code)
     });
