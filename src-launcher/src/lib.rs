@@ -46,8 +46,10 @@ pub fn main() -> ExitCode {
     process::memory::one_arena();
     let code = match early() {
         Some(code) => code,
-        None => run(&Cli::parse_from(option_order::in_order(std::env::args_os())))
-            .unwrap_or_else(|failure| failed(&failure)),
+        None => match command_line() {
+            Ok(cli) => run(&cli).unwrap_or_else(|failure| failed(&failure)),
+            Err(code) => code,
+        },
     };
     ExitCode::from(out::exit_code(code, Exit::Environment as u8))
 }
@@ -63,7 +65,10 @@ pub fn run_if_requested() -> Option<ExitCode> {
     if let Some(code) = early() {
         return Some(ExitCode::from(out::exit_code(code, Exit::Environment as u8)));
     }
-    let cli = Cli::parse_from(option_order::in_order(std::env::args_os()));
+    let cli = match command_line() {
+        Ok(cli) => cli,
+        Err(code) => return Some(ExitCode::from(code)),
+    };
     if cli.wants_window() {
         return None;
     }
@@ -97,6 +102,18 @@ fn early() -> Option<u8> {
         return Some(guided::cli::run_as_deepwork().unwrap_or_else(|failure| failed(&failure)));
     }
     None
+}
+
+/// Reads the command line. What it refuses is repeated to a person, and may have come from anywhere.
+fn command_line() -> Result<Cli, u8> {
+    Cli::try_parse_from(option_order::in_order(std::env::args_os())).map_err(|error| {
+        let text = error.render().to_string();
+        if out::neutral(&text) == text {
+            error.exit();
+        }
+        out::note(text.trim_end());
+        Exit::Usage as u8
+    })
 }
 
 fn failed(failure: &Failure) -> u8 {

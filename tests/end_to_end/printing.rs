@@ -72,8 +72,8 @@ fn no_command_hands_a_terminal_what_it_obeys() {
 
     write(&environment, "b/project.config.mjs", "export default {};");
     let title = serde_json::to_string(HOSTILE).expect("JSON");
-    let card = format!("---\nid: T-1\ntitle: {title}\nstatus: next\ntype: task\n---\n\n{HOSTILE}\n");
-    write(&environment, "b/.project/cards/T-1.md", &card);
+    let card = format!("---\nid: T-0001\ntitle: {title}\nstatus: next\ntype: task\n---\n\n{HOSTILE}\n");
+    write(&environment, "b/.project/cards/T-0001-x.md", &card);
 
     let commands: [&[&str]; 14] = [
         &["projects", "list"],
@@ -86,7 +86,7 @@ fn no_command_hands_a_terminal_what_it_obeys() {
         &["run", &project, HOSTILE],
         &["run", &project, "broken"],
         &["board", "card", "list", "--root", "b"],
-        &["board", "card", "show", "T-1", "--root", "b"],
+        &["board", "card", "show", "T-0001", "--root", "b"],
         &["board", "next", "--root", "b"],
         &["board", "doctor", "--root", "b"],
         &["runs", "resume", &id, "--approve"],
@@ -94,8 +94,7 @@ fn no_command_hands_a_terminal_what_it_obeys() {
     for arguments in commands {
         let done = run(arguments);
         assert!(!said(&done).is_empty(), "{arguments:?}");
-        // What the option parser refuses repeats what its caller typed.
-        assert!(!is_obeyed(&said(&done)) || arguments.contains(&HOSTILE), "{arguments:?}: {done:?}");
+        assert!(!is_obeyed(&said(&done)), "{arguments:?}: {done:?}");
     }
 
     // For programs it stays as it is, and a terminal is sent an equal text that it does not obey.

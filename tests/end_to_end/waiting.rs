@@ -338,15 +338,18 @@ fn requests_go_to_the_hosts_of_the_project_and_nowhere_else() {
     environment.assert_nothing_left();
 }
 
-const SECRET: &str = "export const entrypoint = { title: 'S', params: { key: { type: 'secret', required: true } } };\n\
+const SECRET: &str = "export const entrypoint = { title: 'S', params: { key: { type: 'string', required: true } } };\n\
     export default async (input, flow) => {\n\
-    await flow.form({ title: 'Go on', fields: {} });\n\
+    await flow.form({ title: 'Go on', fields: { ok: { type: 'boolean' } } });\n\
     return input.key.length;\n};\n";
 
 #[test]
 fn a_run_that_starts_over_has_the_true_secret_or_none() {
     let environment = environment();
     let main = script(&environment, SECRET);
+    // A call's input is recorded, and the connection's key masked in it.
+    let connection = "WORKFLOW_SERVER_URL=https://one.example\nWORKFLOW_SERVER_ADMIN_KEY=hush-hush-5678\n";
+    write(&environment, "project/.env", connection);
     let data = history(&environment);
     let begun = run(&environment, &["run", &main, "main", "--key", "hush-hush-5678"]);
     assert_eq!(begun.json()["status"], "interaction_required", "{}{}", begun.stdout, begun.stderr);
