@@ -20,10 +20,22 @@ use crate::{out, retention, terminal};
 const ENDINGS: [(SignalKind, u8); 3] =
     [(SignalKind::interrupt(), 130), (SignalKind::terminate(), 143), (SignalKind::hangup(), 129)];
 
+/// Tells whether this process was started deaf to the end of its terminal.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A mask in which the first bit is SIGHUP, the first signal.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+}
+
 /// Watches for what ends a run. From now on such a signal no longer ends this process by itself.
 pub(crate) fn endings() -> UnboundedReceiver<u8> {
     let (tell, told) = mpsc::unbounded_channel();
     for (kind, code) in ENDINGS {
+        // Whoever starts it with `nohup` wants it to outlive the terminal.
+        if kind == SignalKind::hangup() && hangup_is_ignored() {
+            continue;
+        }
         match signal(kind) {
             Ok(mut signals) => {
                 let tell = tell.clone();
