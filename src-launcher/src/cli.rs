@@ -440,6 +440,7 @@ pub(crate) enum Runs {
         history: History,
     },
     /// Print what a run wrote
+    #[command(after_help = "A file or a pipe gets it as it was written, a terminal without what would steer it.")]
     Logs {
         /// The run
         run: String,
@@ -472,7 +473,7 @@ pub(crate) enum Runs {
     /// Answer a waiting run, or continue an interrupted one, under its id
     #[command(after_help = "Examples:\n  \
         workflow-code runs resume RUN_ID --answer-json '{\"name\": \"Ada\"}'\n  \
-        workflow-code runs resume RUN_ID --approve")]
+        workflow-code runs resume RUN_ID --approve --question 0")]
     Resume {
         /// The run
         run: String,
@@ -485,8 +486,11 @@ pub(crate) enum Runs {
         /// Refuse leave
         #[arg(long)]
         deny: bool,
+        /// The question that the answer is for, counted from 0 as `runs show` does; any other is left alone
+        #[arg(long, value_name = "N")]
+        question: Option<u64>,
         /// Start over with today's code, under a new run id
-        #[arg(long, conflicts_with_all = ["answer_json", "approve", "deny"])]
+        #[arg(long, conflicts_with_all = ["answer_json", "approve", "deny", "question"])]
         restart: bool,
         /// Where its project is now, if it was moved
         #[arg(long, value_name = "DIR")]

@@ -15,6 +15,12 @@ pub(crate) const SERVER_ADMIN_KEY: &str = runtime::KEY_VARIABLE;
 /// Which log lines are written, in the notation of `tracing-subscriber`.
 pub(crate) const LOG: &str = "RUST_LOG";
 
+/// When set, nothing is coloured (<https://no-color.org>).
+pub(crate) const NO_COLOR: &str = "NO_COLOR";
+
+/// What the terminal is.
+pub(crate) const TERM: &str = "TERM";
+
 /// Who acts on work records, whatever else is known.
 pub(crate) const BOARD_ACTOR: &str = "WORKFILE_ACTOR";
 

@@ -46,10 +46,12 @@ pub fn main() -> ExitCode {
     process::memory::one_arena();
     let code = match early() {
         Some(code) => code,
-        None => run(&Cli::parse_from(option_order::in_order(std::env::args_os())))
-            .unwrap_or_else(|failure| failed(&failure)),
+        None => match command_line() {
+            Ok(cli) => run(&cli).unwrap_or_else(|failure| failed(&failure)),
+            Err(code) => code,
+        },
     };
-    ExitCode::from(code)
+    ExitCode::from(out::exit_code(code, Exit::Environment as u8))
 }
 
 /// Does what this process's arguments ask for, if they ask for anything but the window. For the window's executable, as
@@ -61,14 +63,18 @@ pub fn run_if_requested() -> Option<ExitCode> {
     // Nothing to read: the way of nearly every start of the window.
     std::env::args_os().nth(1)?;
     if let Some(code) = early() {
-        return Some(ExitCode::from(code));
+        return Some(ExitCode::from(out::exit_code(code, Exit::Environment as u8)));
     }
-    let cli = Cli::parse_from(option_order::in_order(std::env::args_os()));
+    let cli = match command_line() {
+        Ok(cli) => cli,
+        Err(code) => return Some(ExitCode::from(code)),
+    };
     if cli.wants_window() {
         return None;
     }
     process::memory::one_arena();
-    Some(ExitCode::from(run(&cli).unwrap_or_else(|failure| failed(&failure))))
+    let code = run(&cli).unwrap_or_else(|failure| failed(&failure));
+    Some(ExitCode::from(out::exit_code(code, Exit::Environment as u8)))
 }
 
 /// Returns what `--profile` says on this process's command line.
@@ -98,6 +104,18 @@ fn early() -> Option<u8> {
     None
 }
 
+/// Reads the command line. What it refuses is repeated to a person, and may have come from anywhere.
+fn command_line() -> Result<Cli, u8> {
+    Cli::try_parse_from(option_order::in_order(std::env::args_os())).map_err(|error| {
+        let text = error.render().to_string();
+        if out::neutral(&text) == text {
+            error.exit();
+        }
+        out::note(text.trim_end());
+        Exit::Usage as u8
+    })
+}
+
 fn failed(failure: &Failure) -> u8 {
     out::failure(failure);
     failure.exit as u8
@@ -116,7 +134,7 @@ fn board_alone() -> Option<u8> {
         None => (board::by_name(first).filter(|_| first == "workfile-mcp")?, 1),
     };
     arguments.extend_from_slice(rest.get(skipped..)?);
-    Some(board::run(&arguments))
+    Some(out::exit_code(board::run(&arguments), board::REFUSED))
 }
 
 fn run(cli: &Cli) -> Result<u8, Failure> {
@@ -151,7 +169,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Projects(projects)) => commands::projects::run(projects, profile),
         Some(Command::Config(config)) => commands::config::run(config, profile),
         Some(Command::Runs(runs)) => commands::runs::run(runs, profile),
-        Some(Command::Board { arguments }) => Ok(board::run(arguments)),
+        Some(Command::Board { arguments }) => Ok(out::exit_code(board::run(arguments), board::REFUSED)),
         Some(Command::Agents(agents)) => commands::agents::run(agents, profile),
         Some(Command::Auth(auth)) => commands::auth::run(auth, profile),
         Some(Command::Doctor(doctor)) => commands::doctor::run(doctor, profile),

@@ -67,7 +67,8 @@ impl Write for Line {
 /// Cuts a line to what a pipe takes at once, and takes control characters out: what a project prints must not move
 /// anybody's cursor.
 fn one_line(bytes: &[u8]) -> Vec<u8> {
-    let mut text: String = String::from_utf8_lossy(bytes).trim_end_matches('\n').chars().map(shown).collect();
+    let mut text: String =
+        String::from_utf8_lossy(bytes).trim_end_matches('\n').chars().map(crate::out::shown).collect();
     if text.len() >= LINE_BYTES {
         let mut end = LINE_BYTES - 4;
         while !text.is_char_boundary(end) {
@@ -78,10 +79,6 @@ fn one_line(bytes: &[u8]) -> Vec<u8> {
     }
     text.push('\n');
     text.into_bytes()
-}
-
-fn shown(letter: char) -> char {
-    if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }
 }
 
 #[cfg(test)]

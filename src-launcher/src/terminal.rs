@@ -1,13 +1,14 @@
 //! Questions on the terminal: one field after the other, asked again until the answer fits.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
+use std::sync::{Mutex, PoisonError};
 
 use model::{AnswerAction, Form, InteractionKind, Limits, Param, ParamType};
 use project::ManagedFiles;
+use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use serde_json::{Map, Value};
 use store::NewAnswer;
 
-use crate::commands::run::plain;
 use crate::out;
 
 /// Tells whether somebody can be asked.
@@ -17,9 +18,10 @@ pub(crate) fn is_there() -> bool {
 
 /// Asks; `None` when the input ends or no answer fits after five rounds.
 pub(crate) fn ask(form: &Form, kind: InteractionKind, files: &ManagedFiles) -> Option<NewAnswer> {
-    out::note(&format!("\n{}", plain(&form.title)));
+    forget_typed();
+    out::note(&format!("\n{}", out::one_line(&form.title)));
     for line in form.message.iter().flat_map(|message| message.lines()) {
-        out::note(&plain(line));
+        out::note(&out::one_line(line));
     }
     for _ in 0..Limits::ANSWER_ROUNDS {
         let mut content = Map::new();
@@ -34,10 +36,19 @@ pub(crate) fn ask(form: &Form, kind: InteractionKind, files: &ManagedFiles) -> O
                 let action = if approved { AnswerAction::Accept } else { AnswerAction::Decline };
                 return Some(NewAnswer { action, content, by: "cli".into() });
             }
-            Err(faults) => out::note(&format!("that does not fit: {faults}")),
+            Err(faults) => {
+                forget_typed();
+                out::note(&format!("that does not fit: {faults}"));
+            }
         }
     }
     None
+}
+
+/// Throws away what was typed before the question stood there: it cannot be meant for it, and a `y` among it would give
+/// leave unread.
+fn forget_typed() {
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
 /// Checks an answer and imports its files.
@@ -66,10 +77,10 @@ fn one(field: &Param) -> Option<Option<Value>> {
         hint.push("optional".into());
     }
     if let Some(description) = &field.description {
-        out::note(&format!("  {}", plain(description)));
+        out::note(&format!("  {}", out::one_line(description)));
     }
     let hint = if hint.is_empty() { String::new() } else { format!(" [{}]", hint.join("; ")) };
-    let _ = write!(io::stderr().lock(), "  {}{hint}: ", plain(title));
+    out::prompt(&format!("  {title}{hint}: "));
     let line = read_line(field.kind == ParamType::Secret)?;
     let line = line.trim();
     if line.is_empty() {
@@ -110,7 +121,7 @@ fn value(field: &Param, text: &str) -> Value {
 
 /// Asks for one line; `None` at the end of input. What is typed is not shown where it is a secret.
 pub(crate) fn prompt(title: &str, secret: bool) -> Option<String> {
-    let _ = write!(io::stderr().lock(), "{}: ", plain(title));
+    out::prompt(&format!("{title}: "));
     read_line(secret)
 }
 
@@ -125,22 +136,32 @@ fn read_line(secret: bool) -> Option<String> {
     (read > 0).then_some(line)
 }
 
+/// What the terminal was like while typed letters are not shown.
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
 /// Keeps typed letters from being shown, until it is dropped.
-struct Hidden(rustix::termios::Termios);
+struct Hidden;
 
 impl Hidden {
     fn start() -> Option<Self> {
-        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
         let before = tcgetattr(io::stdin()).ok()?;
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
+        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
         tcsetattr(io::stdin(), OptionalActions::Flush, &hidden).ok()?;
-        Some(Self(before))
+        Some(Self)
     }
 }
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Flush, &self.0);
+        leave();
+    }
+}
+
+/// Shows typed letters again. Whoever gives up a question that is still read calls it as well.
+pub(crate) fn leave() {
+    if let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &before);
     }
 }

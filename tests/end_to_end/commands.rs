@@ -1,13 +1,15 @@
 //! The command line, end to end: templates, runs, projects, configuration.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use rstest::rstest;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, Environment, executable};
 
 use crate::fixtures::{
-    LEGACY, UUID, command, environment, project, project_at, runs, serve, usual_project, wait_for_file, write,
+    LEGACY, UUID, command, environment, project, project_at, runs, serve, signal, usual_project, wait_for_file, write,
 };
 
 fn text(path: std::path::PathBuf) -> String {
@@ -432,5 +434,65 @@ fn runs_of_a_registered_folder_are_in_the_registrys_history() {
     assert_eq!(home.run(&["run", &path, "hello", "--name", "Ada"]).expect("it ends").code, 0);
     let recorded = command(&home, &["runs", "list", "--json"]);
     assert_eq!((&recorded[0]["origin"], recorded.as_array().map(Vec::len)), (&json!("cli"), Some(1)));
+    home.assert_nothing_left();
+}
+
+#[test]
+fn a_run_is_cancelled_by_the_signals_that_end_programs() {
+    // What these tests were started deaf to (`nohup`), so is what they start.
+    let status = fs::read_to_string("/proc/self/status").expect("it is there");
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask").trim();
+    let ignored = u64::from_str_radix(ignored, 16).expect("a number");
+    for (ending, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
+        if ending == Signal::HUP && ignored & 1 == 1 {
+            continue;
+        }
+        let home = environment();
+        let polite = "trap 'touch ended; exit 1' TERM; touch begun; while :; do sleep 0.02; done";
+        let folder =
+            text(project(&home, json!({ "wait": { "command": ["sh", "-c", polite], "description": "Waits." } }), &[]));
+        let mut child = home.start(executable(), &["run", &folder, "wait"]).expect("it starts");
+        wait_for_file(&home, "begun");
+        signal(child.id(), ending);
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(code), "{ending:?}");
+        wait_for_file(&home, "ended");
+        let data = text(home.home().join(".workflow-code"));
+        let listed = command(&home, &["runs", "list", "--json", "--data-dir", &data]);
+        assert_eq!(listed[0]["status"], "cancelled", "{listed}");
+        home.assert_nothing_left();
+    }
+}
+
+#[test]
+fn what_nobody_knows_is_no_empty_list() {
+    let home = environment();
+    let folder = text(usual_project(&home));
+    let unknown = ["runs", "list", "--json", "--project", "nope"];
+    assert_eq!(home.run(&unknown).expect("it ends").code, 3);
+    let id =
+        command(&home, &["projects", "add", &folder, "--json"])[0]["projectId"].as_str().expect("an id").to_owned();
+    let refused = home.run(&unknown).expect("it ends");
+    assert_eq!((refused.code, refused.stdout.as_str()), (3, ""), "{}", refused.stderr);
+    assert!(refused.stderr.contains("there is no project `nope`"), "{}", refused.stderr);
+    assert_eq!(command(&home, &["runs", "list", "--json", "--project", &id]), json!([]));
+    let done = home.run(&["run", &id, "hello", "--name", "Ada"]).expect("it ends");
+    assert_eq!(done.code, 0, "{done:?}");
+    command(&home, &["projects", "remove", &id, "--json"]);
+    let kept = command(&home, &["runs", "list", "--json", "--project", &id]);
+    assert_eq!(kept.as_array().map(Vec::len), Some(1), "the runs of a removed project are still there");
+    // What was recorded is the owner's, also as a file of its own.
+    let run = kept[0]["runId"].as_str().expect("an id");
+    command(&home, &["runs", "export", run, "--json", "--output", "one.json"]);
+    let mode = fs::metadata(home.home().join("one.json")).expect("it is written").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    write(&home, "b/project.config.mjs", "export default {};");
+    write(&home, "b/.project/cards/.gitkeep", "");
+    for option in ["--status", "--type", "--priority"] {
+        let refused = home.run(&["board", "card", "list", option, "nope", "--root", "b"]).expect("it ends");
+        assert_eq!((refused.code, refused.stdout.as_str()), (1, ""), "{option}: {}", refused.stderr);
+        assert!(refused.stderr.contains("CARD_ENUM_INVALID"), "{option}: {}", refused.stderr);
+    }
     home.assert_nothing_left();
 }

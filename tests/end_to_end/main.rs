@@ -29,6 +29,7 @@ mod guided_http;
 mod hostile;
 mod keyring;
 mod patterns;
+mod printing;
 mod recorded_clients;
 mod resuming;
 mod script_cases;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use workflow_code_tests::{Client, ClientOptions, Environment, Finished};
+use workflow_code_tests::{Client, ClientOptions, Environment, Finished, executable};
 
 use crate::fixtures::{LEGACY, MODERN, environment, project_at, write};
 
@@ -466,5 +466,74 @@ fn requests_go_to_the_hosts_of_the_project_and_nowhere_else() {
         done.stderr
     );
     assert_eq!(asked.try_iter().count(), 2);
+    environment.assert_nothing_left();
+}
+
+const SECRET: &str = "export const entrypoint = { title: 'S', params: { key: { type: 'string', required: true } } };\n\
+    export default async (input, flow) => {\n\
+    await flow.form({ title: 'Go on', fields: { ok: { type: 'boolean' } } });\n\
+    return input.key.length;\n};\n";
+
+#[test]
+fn a_run_that_starts_over_has_the_true_secret_or_none() {
+    let environment = environment();
+    let main = script(&environment, SECRET);
+    // A call's input is recorded, and the connection's key masked in it.
+    let connection = "WORKFLOW_SERVER_URL=https://one.example\nWORKFLOW_SERVER_ADMIN_KEY=hush-hush-5678\n";
+    write(&environment, "project/.env", connection);
+    let data = history(&environment);
+    let begun = run(&environment, &["run", &main, "main", "--key", "hush-hush-5678"]);
+    assert_eq!(begun.json()["status"], "interaction_required", "{}{}", begun.stdout, begun.stderr);
+    let first = id(&begun.json()).to_owned();
+    let second = run(&environment, &["runs", "resume", &first, "--restart", "--data-dir", &data]).json();
+    assert_ne!(id(&second), first);
+    for one in [id(&second), &first] {
+        let done = run(&environment, &["runs", "resume", one, "--answer-json", "{}", "--data-dir", &data]);
+        assert_eq!(done.json()["output"], 14, "{}{}", done.stdout, done.stderr);
+    }
+    let refused = run(&environment, &["runs", "resume", &first, "--restart", "--data-dir", &data]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
+    for word in ["`key`", "--input-json", " main --NAME VALUE"] {
+        assert!(refused.stderr.contains(word), "{}", refused.stderr);
+    }
+    let listed = run(&environment, &["runs", "list", "--json", "--data-dir", &data]).json();
+    assert_eq!(listed.as_array().map(Vec::len), Some(2), "nothing was started with the mask: {listed}");
+    environment.assert_nothing_left();
+}
+
+/// Runs `main` on a terminal on which `y` was typed before anything was asked, and types `then` once it is.
+fn typed_ahead(environment: &Environment, main: &str, then: &str) -> Finished {
+    let program = executable().to_string_lossy().into_owned();
+    let script = format!(
+        "import os, pty, sys\n\
+         pid, terminal = pty.fork()\n\
+         if pid == 0: os.execv(sys.argv[1], sys.argv[1:])\n\
+         os.write(terminal, b'y\\n')\n\
+         seen, told = b'', False\n\
+         while True:\n    \
+             try: data = os.read(terminal, 65536)\n    \
+             except OSError: break\n    \
+             if not data: break\n    \
+             seen += data\n    \
+             if not told and b'yes/no' in seen and seen.endswith(b': '):\n        \
+                 told = True; os.write(terminal, {then})\n\
+         os.write(1, seen)\n\
+         sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
+    );
+    environment.run_program("python3", &["-c", &script, &program, "run", main, "main"], b"").expect("python3 runs")
+}
+
+#[test]
+fn what_was_typed_before_a_question_stood_there_gives_no_leave() {
+    let environment = environment();
+    let source = "export default async (input, flow) => ({ leave: await flow.approve({ tool: 't', title: 'Now?', args: {} }) });";
+    let main = script(&environment, source);
+    let done = typed_ahead(&environment, &main, r"b'n\n'");
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.stdout.contains("\"leave\": false"), "{done:?}");
+    // And whoever is asked can end the run instead.
+    let ended = typed_ahead(&environment, &main, r"b'\x03'");
+    assert_eq!(ended.code, 130, "{ended:?}");
+    assert_eq!(newest(&environment, "main")["status"], "cancelled");
     environment.assert_nothing_left();
 }

@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::board::{Board, Fields};
+use crate::cards::enum_invalid;
 use crate::error::{Result, refuse};
 use crate::index::excerpt;
 use crate::record::{Kind, Record};
 use crate::search::{self, Searched};
+use crate::vocabulary::{PRIORITIES, STATUSES, TYPES};
 
 /// A part of a list.
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +96,25 @@ fn any(list: &[String], record: &Record, field: impl for<'a> Fn(&'a Record) -> &
 }
 
 impl CardFilter {
+    /// Refuses words that no card can have, as writing them is refused: nothing found would look like an answer.
+    ///
+    /// # Errors
+    ///
+    /// `CARD_ENUM_INVALID`.
+    pub fn check(&self) -> Result<()> {
+        let words = [
+            ("status", &self.status, &STATUSES[..]),
+            ("type", &self.kind, &TYPES),
+            ("priority", &self.priority, &PRIORITIES),
+        ];
+        for (field, wanted, allowed) in words {
+            if let Some(unknown) = wanted.iter().find(|word| !allowed.contains(&word.as_str())) {
+                return Err(enum_invalid(field, unknown, allowed));
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn admits(&self, card: &Record) -> bool {
         card.kind == Kind::Card
             && any(&self.status, card, |one| one.text("status"))

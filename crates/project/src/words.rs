@@ -35,7 +35,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 #[must_use]
 pub fn is_unsafe(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t')
-        || matches!(letter, '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}')
+        || matches!(letter, '\u{061C}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}')
         || matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}')
 }
 

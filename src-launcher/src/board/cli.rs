@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &[String]) -> u8 {
 
 fn refuse(error: &BoardError, as_json: bool) -> u8 {
     if as_json {
-        out::note(&json!({ "error": error.to_json() }).to_string());
+        out::json_note(&json!({ "error": error.to_json() }));
     } else {
         out::note(&format!("{}: {}", error.code, error.message));
     }

@@ -45,12 +45,15 @@ fn surroundings() -> Surroundings {
     }
 }
 
+/// The exit code of what was refused, or could not be printed.
+pub(crate) const REFUSED: u8 = 1;
+
 /// Exit codes: 1 refused or not found, 2 configuration, 3 conflict.
 fn exit_of(error: &BoardError) -> u8 {
     match error.kind() {
         ErrorKind::Configuration => 2,
         ErrorKind::Conflict => 3,
-        ErrorKind::NotFound | ErrorKind::Validation => 1,
+        ErrorKind::NotFound | ErrorKind::Validation => REFUSED,
     }
 }
 
@@ -64,7 +67,7 @@ fn hook(word: &str) -> u8 {
     let folder = env_vars::get(env_vars::CLAUDE_PROJECT_DIR);
     let outcome = ::board::hooks::run(word, &input, folder.as_deref(), &current, &surroundings());
     if let Some(print) = outcome.print {
-        crate::out::line(&print.to_string());
+        crate::out::json_line(&print);
     }
     outcome.exit
 }

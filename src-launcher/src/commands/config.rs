@@ -107,7 +107,7 @@ fn print(client: &Client, launch: &Launch, paths: &ClientPaths, json: bool) {
         }));
         return;
     }
-    out::print(&snippet.text);
+    out::written(&snippet.text);
     if !snippet.text.ends_with('\n') {
         out::print("\n");
     }

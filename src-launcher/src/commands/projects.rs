@@ -157,7 +157,7 @@ fn list(profile: Option<&str>, json: bool) -> Result<u8, Failure> {
                 "{}  {:<8}  {}  {}",
                 project.id,
                 project.kind.as_str(),
-                project.title,
+                out::one_line(&project.title),
                 project.path.display()
             ));
         }

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{AnswerAction, CancelReason, InteractionKind, Limits, Origin, RunId, RunStatus};
+use model::{AnswerAction, CancelReason, InteractionKind, Limits, Origin, RunId, RunStatus, TimestampMs};
 use runtime::{Executor, Folders, Project, ResumeError, StartError, WorkerImage};
 use serde_json::{Value, json};
 use store::{NewAnswer, Question, RunRecord, Store, StoreError};
 
-use super::run::{follow, runtime};
+use super::run::{endings, follow, runtime};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
@@ -28,8 +28,28 @@ pub(crate) struct Answer<'a> {
     pub(crate) approve: bool,
     pub(crate) deny: bool,
     pub(crate) restart: bool,
+    /// The question that it is for.
+    pub(crate) question: Option<u64>,
+    /// When the command began: a question that came up later was seen by nobody who answers with it.
+    pub(crate) began: TimestampMs,
     /// Where the project is, when it was moved.
     pub(crate) project_dir: Option<&'a Path>,
+}
+
+impl Answer<'_> {
+    /// Tells whether the answer is on the command line.
+    fn is_given(&self) -> bool {
+        self.json.is_some() || self.approve || self.deny
+    }
+
+    /// Tells whether the answer may be for this question. A question that replaced another one while the command
+    /// started was not read by whoever answers, unless they name it.
+    fn may_be_for(&self, question: &Question) -> bool {
+        match self.question {
+            Some(number) => number == question.number,
+            None => !self.is_given() || question.number == 0 || question.asked_at < self.began,
+        }
+    }
 }
 
 /// Continues a run in this process, or hands the answer to the one that has it.
@@ -39,29 +59,79 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
     if answer.restart {
         return restart(store, &found, &project);
     }
-    match found.pending().filter(|question| !store.is_answered_below(&found, question)) {
+    let open = found.pending().filter(|question| !store.is_answered_below(&found, question));
+    match open.filter(|question| answer.may_be_for(question)) {
         Some(question) => {
+            if answer.is_given() {
+                announce(question);
+            }
             let given = given(question, answer, &project)?;
+            let said = match (question.kind, given.action) {
+                (InteractionKind::Approval, AnswerAction::Accept) => "approved",
+                (InteractionKind::Approval, _) => "denied",
+                (InteractionKind::Form, _) => "answered",
+            };
             match store.answer(run, question.number, &given) {
-                Ok(()) => {}
-                Err(StoreError::AlreadyAnswered { by, at, .. }) => {
-                    out::note(&format!(
-                        "the question was answered by {by} at {} already; this answer is not used",
-                        model::format_timestamp(at)
-                    ));
+                Ok(()) => out::note(&format!("question {} is {said}", question.number)),
+                Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => {
+                    return Err(not_used(&store, run, Some(question.number)));
                 }
                 Err(error) => return Err(open::store_failure(&error)),
             }
         }
-        None if answer.json.is_some() || answer.approve || answer.deny => {
-            return Err(Failure::usage(format!(
-                "run {run} does not wait for an answer; it is `{}`",
-                found.summary.status.as_str()
-            )));
+        None if answer.is_given() || answer.question.is_some() => {
+            return Err(not_used(&store, run, answer.question));
         }
         None => {}
     }
     go_on(store, run, project)
+}
+
+/// Says what is about to be answered, as it would be asked.
+fn announce(question: &Question) {
+    out::note(&format!("question {}: {}", question.number, out::one_line(&question.form.title)));
+    for line in question.form.message.iter().flat_map(|message| message.lines()) {
+        out::note(&format!("  {}", out::one_line(line)));
+    }
+}
+
+/// Why an answer is not used: the one way in which whoever comes too late hears of it, however late that is. Without a
+/// number, it is the question that was answered last.
+fn not_used(store: &Store, run: &RunId, number: Option<u64>) -> Failure {
+    let found = match record(store, run) {
+        Ok(found) => found,
+        Err(failure) => return failure,
+    };
+    let answered_at = |question: &&Question| question.answer.as_ref().map(|answer| answer.at);
+    let question = match number {
+        Some(number) => found.questions.iter().find(|question| question.number == number),
+        None => found.questions.iter().filter(|one| one.answer.is_some()).max_by_key(answered_at),
+    };
+    let why = match (question, number) {
+        (Some(Question { number, form, answer: Some(answer), .. }), _) => format!(
+            "question {number} (\"{}\") of run {run} was answered by {} at {} already; this answer is not used",
+            form.title,
+            answer.by,
+            model::format_timestamp(answer.at)
+        ),
+        (Some(Question { number, form, .. }), _) => {
+            format!("question {number} (\"{}\") of run {run} waits for no answer", form.title)
+        }
+        (None, Some(number)) => format!("run {run} has not asked a question {number}"),
+        (None, None) => format!("run {run} does not wait for an answer"),
+    };
+    let open = found.pending().filter(|question| !store.is_answered_below(&found, question));
+    let (next, hint) = match open {
+        Some(open) => (
+            format!("; question {} (\"{}\") is open now", open.number, open.form.title),
+            format!(
+                "name the question that is answered: `workflow-code runs resume {run} --question {} …`",
+                open.number
+            ),
+        ),
+        None => (String::new(), format!("see what was answered with `workflow-code runs show {run}`")),
+    };
+    Failure::usage(format!("{why}. The run is `{}` now{next}", found.summary.status.as_str())).hinted(hint)
 }
 
 /// Checks the answer against the form; nothing changes when it does not fit.
@@ -115,7 +185,7 @@ fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str)
             question.form.title,
             fields.join("; ")
         ))
-        .hinted(format!("answer it with `{option}`")));
+        .hinted(format!("answer it with `{option} --question {}`", question.number)));
     }
     terminal::ask(&question.form, question.kind, files).ok_or_else(|| Failure::usage("no answer was given"))
 }
@@ -204,9 +274,10 @@ fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Resul
     let executor = Executor::new(store.clone(), WorkerImage::own(), 1);
     let files = project.managed_files();
     let code = runtime.block_on(async {
+        let endings = endings();
         match executor.resume(run, Some(epoch), project).await {
             Ok(handle) => {
-                let code = follow(handle, &files).await;
+                let code = follow(handle, &files, endings).await;
                 executor.end().await;
                 Ok(Some(code))
             }
@@ -228,6 +299,7 @@ pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure
     let executor = Executor::new(store, WorkerImage::own(), 1);
     let files = project.managed_files();
     let code = runtime.block_on(async {
+        let endings = endings();
         let handle = executor.retry(run, agent, project).await.map_err(|error| match error {
             ResumeError::NoSuchAgent { .. } | ResumeError::NotFailed { .. } => Failure::usage(error.to_string())
                 .hinted(format!("see which agents failed with `workflow-code runs show {run}`")),
@@ -237,7 +309,7 @@ pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure
             }
             error => Failure::environment(with_causes(&error)),
         })?;
-        let code = follow(handle, &files).await;
+        let code = follow(handle, &files, endings).await;
         executor.end().await;
         Ok::<u8, Failure>(code)
     });
@@ -245,8 +317,46 @@ pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure
     code
 }
 
+/// The input that a run was started with. It is kept whole until the run ends; after that, what was secret is gone.
+fn whole_input(store: &Store, found: &RunRecord, target: &str) -> Result<Value, Failure> {
+    let run = &found.summary.run_id;
+    if let Some(input) = store.sealed_input(run).map_err(|error| open::store_failure(&error))? {
+        return Ok(input);
+    }
+    let masked: Vec<String> = match &found.input {
+        Value::Object(members) => {
+            members.iter().filter(|(_, value)| is_masked(value)).map(|(name, _)| format!("`{name}`")).collect()
+        }
+        other if is_masked(other) => vec!["the input".to_owned()],
+        _ => Vec::new(),
+    };
+    if masked.is_empty() {
+        return Ok(found.input.clone());
+    }
+    let entrypoint = &found.summary.entrypoint_id;
+    Err(Failure::usage(format!(
+        "run {run} has ended, and what was secret of its input is kept nowhere: {}",
+        masked.join(", ")
+    ))
+    .hinted(format!(
+        "give it anew: `workflow-code run {target} {entrypoint} --NAME VALUE …`, or the whole input with `--input-json FILE`"
+    )))
+}
+
+/// Tells whether something was secret in a value.
+fn is_masked(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(store::MASK),
+        Value::Array(items) => items.iter().any(is_masked),
+        Value::Object(members) => members.iter().any(|(name, value)| name.contains(store::MASK) || is_masked(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// Starts over with today's code, under a new id.
 fn restart(store: Store, found: &RunRecord, project: &Arc<Project>) -> Result<u8, Failure> {
+    let target = project.id.as_ref().map_or_else(|| project.manifest.root.display().to_string(), ToString::to_string);
+    let input = whole_input(&store, found, &target)?;
     process::orphans::inherit();
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
@@ -255,14 +365,15 @@ fn restart(store: Store, found: &RunRecord, project: &Arc<Project>) -> Result<u8
         report.entrypoints.into_iter().find(|entrypoint| entrypoint.id == found.summary.entrypoint_id).ok_or_else(
             || Failure::environment(format!("there is no entrypoint `{}` any more", found.summary.entrypoint_id)),
         )?;
-    let request = Executor::prepare(project, &entrypoint, found.input.clone(), Origin::Cli)
+    let request = Executor::prepare(project, &entrypoint, input, Origin::Cli)
         .map_err(|faults| Failure::usage(faults.to_string()))?;
     let code = runtime.block_on(async {
+        let endings = endings();
         let handle = executor.start(request).await.map_err(|error| match error {
             StartError::Store(error) => open::store_failure(&error),
             StartError::Busy => Failure::environment(StartError::Busy.to_string()),
         })?;
-        let code = follow(handle, &project.managed_files()).await;
+        let code = follow(handle, &project.managed_files(), endings).await;
         executor.end().await;
         Ok::<u8, Failure>(code)
     });

@@ -8,14 +8,44 @@ use project::ManagedFiles;
 use runtime::{Asked, Executor, RunEvent, RunHandle, StartError, WorkerImage};
 use serde_json::Value;
 use store::StoreError;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use crate::cli::Run;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::open::{self, Opened};
 use crate::{out, retention, terminal};
 
-/// Exit code of a run that was interrupted at the keyboard (128 and SIGINT).
-const INTERRUPTED: u8 = 130;
+/// The signals that end a run politely, each with the exit code that tells of it (128 and the signal's number).
+const ENDINGS: [(SignalKind, u8); 3] =
+    [(SignalKind::interrupt(), 130), (SignalKind::terminate(), 143), (SignalKind::hangup(), 129)];
+
+/// Tells whether this process was started deaf to the end of its terminal.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A mask in which the first bit is SIGHUP, the first signal.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+}
+
+/// Watches for what ends a run. From now on such a signal no longer ends this process by itself.
+pub(crate) fn endings() -> UnboundedReceiver<u8> {
+    let (tell, told) = mpsc::unbounded_channel();
+    for (kind, code) in ENDINGS {
+        // Whoever starts it with `nohup` wants it to outlive the terminal.
+        if kind == SignalKind::hangup() && hangup_is_ignored() {
+            continue;
+        }
+        match signal(kind) {
+            Ok(mut signals) => {
+                let tell = tell.clone();
+                tokio::spawn(async move { while signals.recv().await.is_some() && tell.send(code).is_ok() {} });
+            }
+            Err(error) => tracing::warn!(%error, "a signal cannot be watched"),
+        }
+    }
+    told
+}
 
 /// Makes the runtime that commands wait in.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
@@ -47,11 +77,12 @@ pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
     })?;
     request.caps = RunCaps { max_agents: options.caps.max_agents, max_tokens: options.caps.max_tokens };
     let code = runtime.block_on(async {
+        let endings = endings();
         let run = executor.start(request).await.map_err(|error| match error {
             StartError::Store(error) => open::store_failure(&error),
             StartError::Busy => Failure::environment(StartError::Busy.to_string()),
         })?;
-        let code = follow(run, &project.managed_files()).await;
+        let code = follow(run, &project.managed_files(), endings).await;
         executor.end().await;
         Ok::<u8, Failure>(code)
     });
@@ -123,8 +154,8 @@ fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
 }
 
 /// Shows what happens, asks on the terminal when there is one, and prints the result.
-pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles) -> u8 {
-    let mut interrupted = false;
+pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles, mut endings: UnboundedReceiver<u8>) -> u8 {
+    let mut interrupted = None;
     if let Some(id) = &run.run_id {
         out::note(&format!("run {id}"));
     }
@@ -132,7 +163,18 @@ pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles) -> u8 {
         tokio::select! {
             biased;
             Some(event) = run.events.recv() => match event {
-                RunEvent::Question(asked) => answer(&run, asked, files).await,
+                RunEvent::Question(asked) if interrupted.is_none() => {
+                    // Whoever is asked can end the run instead.
+                    let code = tokio::select! {
+                        () = answer(&run, asked, files) => None,
+                        code = endings.recv() => code,
+                    };
+                    if code.is_some() {
+                        terminal::leave();
+                        interrupted = code;
+                        cancel(&run);
+                    }
+                }
                 event => show(event),
             },
             result = &mut run.result => {
@@ -141,19 +183,23 @@ pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles) -> u8 {
                     return Exit::Failed as u8;
                 };
                 out::json(&envelope.to_json(usize::MAX));
-                return match envelope.status {
-                    EnvelopeStatus::Success => 0,
-                    EnvelopeStatus::Cancelled if interrupted => INTERRUPTED,
+                return match (envelope.status, interrupted) {
+                    (EnvelopeStatus::Success, _) => 0,
+                    (EnvelopeStatus::Cancelled, Some(code)) => code,
                     _ => Exit::Failed as u8,
                 };
             }
-            _ = tokio::signal::ctrl_c(), if !interrupted => {
-                interrupted = true;
-                out::note("cancelling; the run has two seconds to end");
-                run.cancel(CancelReason::Person);
+            Some(code) = endings.recv(), if interrupted.is_none() => {
+                interrupted = Some(code);
+                cancel(&run);
             }
         }
     }
+}
+
+fn cancel(run: &RunHandle) {
+    out::note("cancelling; the run has two seconds to end");
+    run.cancel(CancelReason::Person);
 }
 
 /// Asks on the terminal, or leaves the run waiting when nobody is there.
@@ -187,21 +233,16 @@ fn show(event: RunEvent) {
             };
             // A count without words is for bars, and there is none here.
             if let Some(message) = message {
-                out::note(&format!("· {counted}{}", plain(&message)));
+                out::note(&format!("· {counted}{}", out::one_line(&message)));
             } else if !counted.is_empty() {
                 out::note(&format!("· {}", counted.trim_end()));
             }
         }
         RunEvent::Output { text, .. } => {
             for line in text.lines() {
-                out::note(&plain(line));
+                out::note(&out::one_line(line));
             }
         }
         RunEvent::Question(_) | RunEvent::Answered { .. } => {}
     }
-}
-
-/// Takes out what would move the cursor, colour the terminal or reach its clipboard.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }).collect()
 }

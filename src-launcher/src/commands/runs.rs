@@ -1,10 +1,11 @@
 //! `workflow-code runs`: the history from the terminal.
 
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use model::{CancelReason, RunId, RunStatus, format_timestamp};
+use model::{CancelReason, Clock as _, RunId, RunStatus, SystemClock, format_timestamp};
 use serde_json::{Value, json};
 use store::{CancelOutcome, Create, LogStream, RunFilter, RunRecord, RunSummary, Store, StoreError, StoreOptions};
 
@@ -42,13 +43,16 @@ pub(crate) fn run(command: &Runs, profile: Option<&str>) -> Result<u8, Failure> 
         Runs::Logs { run, stream, follow, history } => logs(history, profile, run, stream.as_deref(), *follow),
         Runs::Wait { run, timeout, history } => wait(history, profile, run, *timeout),
         Runs::Cancel { run, history } => cancel(history, profile, run),
-        Runs::Resume { run, answer_json, approve, deny, restart, project_dir, history } => {
+        Runs::Resume { run, answer_json, approve, deny, question, restart, project_dir, history } => {
+            let began = SystemClock.now();
             let (store, run) = find(history, profile, run)?;
             let answer = Answer {
                 json: answer_json.as_deref(),
                 approve: *approve,
                 deny: *deny,
                 restart: *restart,
+                question: *question,
+                began,
                 project_dir: project_dir.as_deref(),
             };
             resume(sealing(store)?, &run, &answer)
@@ -112,13 +116,25 @@ struct Page<'a> {
     before: &'a Option<String>,
 }
 
-/// A project may be named by its UUID as well; one that is not registered has its runs under the name given.
+/// A project may be named by its UUID as well; one that is not registered any more has its runs under the name given, and
+/// without any it is not known.
 fn project_of(store: &Store, name: &str) -> Result<String, Failure> {
     match store.project(name) {
         Ok(found) => Ok(found.id.to_string()),
-        Err(StoreError::NoSuchProject { .. }) => Ok(name.to_owned()),
+        Err(StoreError::NoSuchProject { .. }) => {
+            let filter = RunFilter { project: Some(name.to_owned()), ..RunFilter::default() };
+            match store.list_runs(&filter, None, 1).map_err(|error| open::store_failure(&error))?.is_empty() {
+                true => Err(no_such_project(name)),
+                false => Ok(name.to_owned()),
+            }
+        }
         Err(error) => Err(open::store_failure(&error)),
     }
+}
+
+fn no_such_project(name: &str) -> Failure {
+    Failure::environment(format!("there is no project `{name}`, and no run of one"))
+        .hinted("see `workflow-code projects list`; runs of `mcp DIR` and `run DIR` are found with `--data-dir DIR`")
 }
 
 fn list(history: &History, profile: Option<&str>, page: &Page<'_>) -> Result<u8, Failure> {
@@ -138,9 +154,10 @@ fn list(history: &History, profile: Option<&str>, page: &Page<'_>) -> Result<u8,
         .map(str::parse)
         .transpose()
         .map_err(|error: model::IdError| Failure::usage(error.to_string()))?;
-    let runs = match open_history(history, profile)? {
-        None => Vec::new(),
-        Some(store) => {
+    let runs = match (open_history(history, profile)?, page.project) {
+        (None, None) => Vec::new(),
+        (None, Some(name)) => return Err(no_such_project(name)),
+        (Some(store), _) => {
             let project = page.project.as_deref().map(|name| project_of(&store, name)).transpose()?;
             let filter = RunFilter { project, status, ..RunFilter::default() };
             let limit = page.limit as usize;
@@ -215,7 +232,7 @@ fn row(run: &RunSummary) -> String {
         run.status.as_str(),
         took,
         format_timestamp(run.started_at.unwrap_or(run.created_at)),
-        run.entrypoint_title
+        out::one_line(&run.entrypoint_title)
     )
 }
 
@@ -242,7 +259,7 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
         return Ok(0);
     }
     out::line(&row(&record.summary));
-    out::line(&format!("project     {} ({})", record.project_title, record.project_path.display()));
+    out::line(&format!("project     {} ({})", out::one_line(&record.project_title), record.project_path.display()));
     out::line(&format!("origin      {}", record.summary.origin.as_str()));
     if let Some(client) = &record.client {
         out::line(&format!("client      {} {} ({})", client.name, client.version, client.protocol));
@@ -252,7 +269,15 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
         let status = serde_json::to_value(node.status).unwrap_or_default();
         let agent =
             node.detail.as_ref().filter(|_| node.kind == model::NodeKind::Agent).map(agent_line).unwrap_or_default();
-        out::line(&format!("· {:<9} {}{agent}", status.as_str().unwrap_or_default(), node.title));
+        out::line(&format!("· {:<9} {}{agent}", status.as_str().unwrap_or_default(), out::one_line(&node.title)));
+    }
+    for question in &record.questions {
+        let state = match &question.answer {
+            Some(answer) => format!("{} by {}", answer.action.as_str(), answer.by),
+            None if record.summary.status.is_final() => "not answered".to_owned(),
+            None => "open".to_owned(),
+        };
+        out::line(&format!("question {:<2} {} ({state})", question.number, out::one_line(&question.form.title)));
     }
     let (agents, _) = model::AgentUsage::sum(&record.report.nodes);
     if agents.agents > 0 {
@@ -321,13 +346,15 @@ fn logs(
         let page = store.log_page(&run, from, LOG_PAGE, stream).map_err(|error| open::store_failure(&error))?;
         for entry in &page.entries {
             if history.json {
-                out::line(
-                    &json!({ "at": format_timestamp(entry.at), "stream": stream_name(entry.stream), "text": entry.text })
-                        .to_string(),
+                out::json_line(
+                    &json!({ "at": format_timestamp(entry.at), "stream": stream_name(entry.stream), "text": entry.text }),
                 );
             } else {
-                out::print(&entry.text);
+                out::written(&entry.text);
             }
+        }
+        if out::is_over() {
+            return Ok(0);
         }
         from = page.next;
         if from < page.end {
@@ -422,13 +449,15 @@ fn export(history: &History, profile: Option<&str>, run: &str, output: Option<&P
     })?;
     let text = format!("{value:#}\n");
     match output {
-        Some(path) if path == Path::new("-") => out::print(&text),
+        Some(path) if path == Path::new("-") => out::json_text(&text),
         path => {
             let default = format!("{run}.json");
             let path = path.unwrap_or(Path::new(&default));
             let written = std::fs::File::options()
                 .write(true)
                 .create_new(true)
+                // It holds what was recorded, and is nobody else's business either.
+                .mode(0o600)
                 .open(path)
                 .and_then(|mut file| file.write_all(text.as_bytes()));
             written.map_err(|error| {

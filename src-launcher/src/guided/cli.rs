@@ -263,6 +263,6 @@ fn answer_hook(name: &str) -> Result<u8, Failure> {
     let folder = here()?;
     let workflows = workflows(None, env_vars::get(env_vars::NO_HOOK_COMMANDS).is_none());
     let answer = hooks::answer(&workflows, name, platform, &input, &folder).unwrap_or_else(|| serde_json::json!({}));
-    out::line(&answer.to_string());
+    out::json_line(&answer);
     Ok(0)
 }

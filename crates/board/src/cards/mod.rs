@@ -26,6 +26,7 @@ pub use moves::Claim;
 pub use refusals::Refusal;
 pub use verify::VerifyRun;
 
+pub(crate) use rules::enum_invalid;
 pub(crate) use verify::{
     Entry as VerifyEntry, allowed as verify_allowed, digest as verified_digest, read as read_verify,
 };

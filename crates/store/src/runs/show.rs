@@ -246,6 +246,20 @@ impl Store {
         self.database.read_together(|connection| files(connection, find(connection, run)?.key))
     }
 
+    /// Returns the input as it was, secrets and all, for whoever starts another run with it. `None`: it was sealed, and is
+    /// no longer kept, or held no secret and is shown as it was.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::StoreError::NoSuchRun`]; [`crate::StoreError::Damaged`] when what was sealed cannot be opened with this installation's key.
+    pub fn sealed_input(&self, run: &RunId) -> Result<Option<Value>> {
+        self.database.read_together(|connection| {
+            let key = find(connection, run)?.key;
+            let text = get(connection, key, &sealed_kind(INPUT), self.sealer())?;
+            text.map(|text| json(&text, "input")).transpose()
+        })
+    }
+
     /// Returns input, arguments and launch options as they were, secrets and all, for whoever continues the run.
     ///
     /// # Errors

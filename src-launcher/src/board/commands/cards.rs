@@ -51,6 +51,7 @@ impl Command<'_> {
             updated_since,
             axes,
         };
+        filter.check()?;
         let (limit, offset) = (options.number("limit", 1)?, options.number("offset", 0)?.unwrap_or(0));
         let found = self.board.cards(&filter);
         let total = found.len();

@@ -52,7 +52,7 @@ fn row(record: &Map<String, Value>) -> String {
     let status = if text("status").is_empty() { text("version") } else { text("status") };
     let reason = text("reason");
     let more = if reason.is_empty() { String::new() } else { format!("  ({reason})") };
-    format!("{:<12} {:<10} {}{more}", text("id"), status, text("title"))
+    format!("{:<12} {:<10} {}{more}", text("id"), status, crate::out::one_line(text("title")))
 }
 
 fn rows(records: &[Fields]) -> String {
