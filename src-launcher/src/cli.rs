@@ -20,7 +20,7 @@ use crate::logging::LogFormat;
         workflow-code projects add .                  register the folder\n  \
         workflow-code config PROJECT_ID --client codex  print what a client needs\n  \
         workflow-code runs list                       see what was called\n\n\
-        Exit codes: 0 success, 1 the run failed or waits for a person, 2 bad usage, 3 environment, 130 interrupted."
+        Exit codes: 0 success, 1 the run failed or waits for a person, 2 bad usage, 3 environment, 128+N ended by signal N."
 )]
 pub(crate) struct Cli {
     /// Profile whose registry and history are used

@@ -21,7 +21,7 @@ fn on_terminal(environment: &Environment, variables: &str, arguments: &[&str]) -
     let program = executable().to_string_lossy().into_owned();
     let script = format!(
         "import os, pty, sys\n\
-         os.environ.update(TERM='xterm'); os.environ.update(dict(pair.split('=') for pair in '{variables}'.split()))\n\
+         os.environ.pop('NO_COLOR', None); os.environ.update(TERM='xterm'); os.environ.update(dict(pair.split('=') for pair in '{variables}'.split()))\n\
          pid, terminal = pty.fork()\n\
          if pid == 0: os.execv(sys.argv[1], sys.argv[1:])\n\
          while True:\n    \

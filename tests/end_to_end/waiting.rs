@@ -196,7 +196,7 @@ fn a_secret_in_a_question_is_masked_and_still_chosen() {
     let main = script(
         &environment,
         "export default async (input, flow) => {\n\
-         const { key } = await flow.form({ title: 'Key', fields: { key: { type: 'secret', required: true } } });\n\
+         const key = await flow.secret('KEY');\n\
          flow.phase('Phase ' + key);\n\
          flow.progress(1, 2, 'with ' + key);\n\
          const { pick, more } = await flow.form({ title: 'Use ' + key, message: 'It is ' + key, fields: {\n\
@@ -205,24 +205,26 @@ fn a_secret_in_a_question_is_masked_and_still_chosen() {
          await flow.files.create(key + '.txt', 'x');\n\
          return { pick: pick === 'b-' + key, more: more === 'more ' + key };\n};\n",
     );
+    let package = json!({
+        "name": "parent", "id": PARENT, "projectType": "workflow",
+        "workflow": { "entrypoints": { "main": "./main.workflow.ts" }, "secrets": ["KEY"] },
+    });
+    write(&environment, "project/package.json", &package.to_string());
     let secret = "hush-hush-5678";
-    let answers = vec![
-        json!({ "action": "accept", "content": { "key": secret } }),
-        json!({ "action": "accept", "content": { "pick": "b-•••" } }),
-    ];
+    write(&environment, "project/.env", &format!("KEY={secret}\n"));
+    let answers = vec![json!({ "action": "accept", "content": { "pick": "b-•••" } })];
     let mut client = Client::start(&environment, &["mcp".to_owned(), main.clone()], with_forms(LEGACY, answers));
     let done = client.call("main", json!({})).result();
+    assert!(!client.elicited[0].to_string().contains(secret), "{}", client.elicited[0]);
     assert_eq!(done["structuredContent"]["output"], json!({ "pick": true, "more": true }), "{done}");
     assert!(!done.to_string().contains(secret), "{done}");
-    assert!(!client.elicited[1].to_string().contains(secret), "{}", client.elicited[1]);
+    assert!(!client.notifications.iter().any(|one| one.to_string().contains(secret)));
     client.finish();
     // The same where nobody can be asked: in the result, and in what the terminal shows.
-    let begun = run(&environment, &["run", &main, "main"]).json();
+    let begun = run(&environment, &["run", &main, "main"]);
+    assert!(!begun.stdout.contains(secret) && !begun.stderr.contains(secret), "{}{}", begun.stdout, begun.stderr);
+    let begun = begun.json();
     let data = history(&environment);
-    let answer = format!(r#"{{"key": "{secret}"}}"#);
-    let waits = run(&environment, &["runs", "resume", id(&begun), "--answer-json", &answer, "--data-dir", &data]);
-    assert_eq!(waits.json()["status"], "interaction_required", "{}", waits.stderr);
-    assert!(!waits.stdout.contains(secret) && !waits.stderr.contains(secret), "{}{}", waits.stdout, waits.stderr);
     let answer = r#"{"pick": "b-•••"}"#;
     let done = run(&environment, &["runs", "resume", id(&begun), "--answer-json", answer, "--data-dir", &data]);
     assert_eq!(done.json()["output"], json!({ "pick": true, "more": true }), "{}", done.stderr);

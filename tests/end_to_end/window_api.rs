@@ -503,6 +503,9 @@ fn leave_for_what_a_call_sets_itself_is_given_once() {
     let environment = environment();
     write(&environment, "project/with.workflow.ts", TOUCH_WITH);
     let id = registered(&environment);
+    let package = std::fs::read_to_string(environment.home().join("project/package.json")).unwrap();
+    let package = package.replace(r#""long":"#, r#""with":"./with.workflow.ts","long":"#);
+    write(&environment, "project/package.json", &package);
     let server = start(&environment);
     let waiting = run_to(&server, &id, "with", json!({}), "waiting_for_input");
     let question = &waiting["questions"][0];

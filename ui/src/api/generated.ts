@@ -2227,7 +2227,7 @@ export type WaitingRow = {
  */
 run: RunRow, 
 /**
- * Its first open question.
+ * Its first open question: the heading alone, without fields, of a command the beginning.
  */
 question: Question, 
 /**

@@ -14,7 +14,8 @@ mod questions;
 mod running;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -663,7 +664,6 @@ impl Drive {
     }
 
     fn command(&self, running: &Running, argv: &[String], answer: Option<Value>) -> Result<ToWorker, Box<RunError>> {
-        use std::os::unix::fs::DirBuilderExt;
         let project = &self.request.project;
         let folder = self.folder(&running.lease);
         let failed = |error: std::io::Error| {
@@ -680,7 +680,7 @@ impl Drive {
             .map_err(|faults| Box::new(RunError::new(ErrorCode::CommandFailed, faults.to_string())))?;
         let input = Value::Object(input).to_string();
         let input_file = folder.join("input.json");
-        std::fs::write(&input_file, &input).map_err(failed)?;
+        write_private(&input_file, &input).map_err(failed)?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let report = folder.join("report.json");
         // A report of the leg before would be taken for this one's.
@@ -705,7 +705,7 @@ impl Drive {
         }
         if let Some(answer) = answer {
             let file = folder.join("answer.json");
-            std::fs::write(&file, answer.to_string()).map_err(failed)?;
+            write_private(&file, &answer.to_string()).map_err(failed)?;
             environment.insert("WORKFLOW_ANSWER".into(), text(file));
         }
         let mut argv = argv.to_vec();
@@ -903,6 +903,13 @@ fn script_args(request: &RunRequest) -> Option<Value> {
         return request.input.get("args").cloned();
     }
     Some(Value::Object(request.input.clone()))
+}
+
+/// Writes a file that its owner alone can read, whatever the umask.
+fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    std::io::Write::write_all(&mut options.open(file)?, text.as_bytes())
 }
 
 /// Makes the result of a recorded run.
