@@ -1,5 +1,7 @@
 //! Inheriting the descendants that outlive their parents, so that none of them gets away.
 
+use std::time::{Duration, Instant};
+
 use crate::{proc_info, tree};
 
 /// Makes this process inherit orphaned descendants (Linux: child subreaper, prctl(2)), so that a program that forks
@@ -11,42 +13,52 @@ pub fn inherit() {
     }
 }
 
-/// Looks that are taken for strangers: one that forks as fast as it is killed is met again, and again.
-const LOOKS: usize = 64;
+/// How long strangers are killed that come as fast as they go.
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// Kills and reaps every child of this process that is not in `known`, with its descendants: such children were
-/// orphaned by one of ours that died. What they leave behind while they are killed becomes our child in turn, so it looks
-/// until there is none. Returns how many were found.
+/// orphaned by one of ours that died. What they leave behind becomes our child in turn, so it looks until there is none,
+/// or two seconds are over. Returns how many were found.
 pub fn end_strangers(known: &[u32]) -> usize {
-    let mut found = 0;
-    for _ in 0..LOOKS {
-        match end_those_there(known) {
-            0 => break,
-            more => found += more,
-        }
-    }
-    found
-}
-
-fn end_those_there(known: &[u32]) -> usize {
-    let me = std::process::id();
     if tree::is_childless() {
         return 0;
     }
-    if tree::children(me).is_some_and(|children| children.iter().all(|child| known.contains(child))) {
-        return 0;
-    }
-    let strangers: Vec<_> =
-        proc_info::all().into_iter().filter(|one| one.parent == me && !known.contains(&one.pid)).collect();
-    for stranger in &strangers {
-        if !stranger.zombie {
-            tree::kill_descendants(stranger.pid);
-            tree::signal(*stranger, tree::Signal::Kill);
+    let me = std::process::id();
+    let started = Instant::now();
+    let mut found = 0;
+    loop {
+        // The quick way to see them: one that forks and ends at once is gone before all processes have been looked at.
+        let strangers: Vec<u32> = match tree::children(me) {
+            Some(children) => children,
+            None => proc_info::all().into_iter().filter(|one| one.parent == me).map(|one| one.pid).collect(),
+        };
+        let strangers: Vec<u32> = strangers.into_iter().filter(|child| !known.contains(child)).collect();
+        if strangers.is_empty() {
+            return found;
         }
-        reap(stranger.pid);
+        if started.elapsed() > LONGEST {
+            tracing::warn!(left = strangers.len(), "orphans are left after two seconds of killing");
+            return found;
+        }
+        for stranger in strangers {
+            end(stranger);
+            found += 1;
+        }
     }
-    strangers.len()
 }
+
+/// Kills a child and collects its exit status: until then nobody else has its number.
+#[cfg(unix)]
+fn end(child: u32) {
+    let Some(pid) = i32::try_from(child).ok().and_then(rustix::process::Pid::from_raw) else { return };
+    // One that may not be killed, since it changed its user, must not be waited for.
+    if rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok() {
+        reap(child);
+    }
+}
+
+#[cfg(not(unix))]
+fn end(_child: u32) {}
 
 /// Collects the exit status of a child that nobody waits for.
 #[cfg(unix)]

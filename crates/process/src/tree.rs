@@ -192,6 +192,31 @@ mod tests {
         assert!(proc_info::facts(std::process::id()).is_some());
     }
 
+    /// It forks and ends, again and again, each in a session of its own: whoever looks finds another one.
+    #[test]
+    fn one_that_never_stands_still_does_not_get_away() {
+        let _alone = alone();
+        crate::orphans::inherit();
+        let mut child = python(
+            "import os,signal,time\n\
+             signal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
+             if os.fork()==0:\n\
+             \x20 print('ready', flush=True)\n\
+             \x20 until=time.time()+30\n\
+             \x20 while time.time()<until:\n\
+             \x20   if os.fork()>0: os._exit(0)\n\
+             \x20   os.setsid()\n\
+             time.sleep(600)",
+        );
+        let mut ready = [0; 6];
+        child.stdout.take().expect("a pipe").read_exact(&mut ready).expect("reads");
+        let root = proc_info::facts(child.id()).expect("it runs");
+        signal(root, Signal::Kill);
+        child.wait().expect("reaped");
+        assert!(crate::orphans::end_strangers(&[]) > 0);
+        assert!(is_childless(), "somebody is left");
+    }
+
     #[test]
     fn a_child_counts_until_it_is_reaped() {
         let _alone = alone();
