@@ -170,17 +170,7 @@ fn colour_length(text: &str) -> Option<usize> {
 
 /// Writes what a terminal would obey as JSON escapes. In JSON it stands in texts only.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if is_unsafe(letter) {
-            for unit in letter.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            out.push(letter);
-        }
-    }
-    out
+    model::escaped(text, is_unsafe)
 }
 
 #[cfg(test)]

@@ -32,7 +32,9 @@ pub fn visible_text(text: &str) -> String {
     escaped(text, |letter| is_hidden(letter) && !matches!(letter, '\t' | '\n'))
 }
 
-fn escaped(text: &str, is_meant: impl Fn(char) -> bool) -> String {
+/// Writes the characters that are meant as JSON escapes, `\u202e`; where those stand in JSON's texts, no value changes.
+#[must_use]
+pub fn escaped(text: &str, is_meant: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         if is_meant(letter) {
