@@ -27,7 +27,7 @@ pub enum ErrorCode {
     ApprovalDenied,
     /// A continued run did not take the way it had taken before.
     ReplayDiverged,
-    /// A person has to answer, and this client cannot ask.
+    /// A person has to answer, and that could not be done within the call.
     InteractionRequired,
     /// The client answered `decline`.
     InteractionDeclined,

@@ -88,7 +88,7 @@ pub(super) fn waiting_error(
         ErrorCode::InteractionCancelled => "the client answered `cancel`",
         ErrorCode::InteractionTimeout => "the client did not answer in time",
         ErrorCode::InteractionInvalid => "the client's answers did not fit the form",
-        _ => "a person has to answer, and this client cannot ask",
+        _ => "a person has to answer, and that could not be done within this call",
     };
     let place = match (&project.id, project.profile.as_deref()) {
         (None, _) => format!(" --data-dir '{}'", project.folders.data.display()),
