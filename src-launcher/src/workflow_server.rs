@@ -150,6 +150,7 @@ impl WorkflowServer {
         let mut carried: Option<Asked> = None;
         let mut waiting: VecDeque<Asked> = VecDeque::new();
         let mut asking: Option<Asking> = None;
+        let mut room = PASSED_ON;
         loop {
             if asking.is_none()
                 && let Some(asked) = waiting.pop_front()
@@ -166,7 +167,7 @@ impl WorkflowServer {
                             asking.withdraw.cancel();
                         }
                     }
-                    event => pass_on(event, call).await,
+                    event => pass_on(event, call, &mut room).await,
                 },
                 result = &mut run.result => {
                     if let Some(mut asking) = asking.take() {
@@ -358,6 +359,9 @@ impl WorkflowServer {
     }
 }
 
+/// Bytes of a call's output that our own log and the client's are given: some clients keep those in a file.
+const PASSED_ON: usize = 4 * 1024 * 1024;
+
 /// A question that is before the client's person.
 struct Asking {
     number: u64,
@@ -385,19 +389,23 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Passes what happens in a run on to the client and to our log.
-async fn pass_on(event: RunEvent, call: &Call) {
+/// Passes what happens in a run on to the client and to our log; of its output at most `room` more bytes.
+async fn pass_on(event: RunEvent, call: &Call, room: &mut usize) {
     match event {
         RunEvent::Progress { done, total, message } => call.channel.progress(Update { done, total, message }),
-        RunEvent::Output { error: false, text } => {
+        RunEvent::Output { .. } if *room == 0 => {}
+        RunEvent::Output { error, text } => {
+            *room = room.saturating_sub(text.len());
             for line in text.lines() {
-                tracing::info!(entrypoint = call.tool, "{line}");
+                if error {
+                    tracing::warn!(entrypoint = call.tool, "{line}");
+                    call.channel.log(LogLevel::Warning, line).await;
+                } else {
+                    tracing::info!(entrypoint = call.tool, "{line}");
+                }
             }
-        }
-        RunEvent::Output { error: true, text } => {
-            for line in text.lines() {
-                tracing::warn!(entrypoint = call.tool, "{line}");
-                call.channel.log(LogLevel::Warning, line).await;
+            if *room == 0 {
+                tracing::warn!(entrypoint = call.tool, "its further output is in the history alone");
             }
         }
         // Handled where the run is followed.

@@ -165,7 +165,8 @@ export function LogList({
       // What comes into sight at the end was never drawn. Taken for one line each, dozens of long entries would be laid out to show the last.
       let left = height();
       for (let row = count - 1; row >= 0 && left > 0; row -= 1) {
-        if (at.heights.height(row) === rowHeight) at.heights.set(row, guessOf(row) ?? rowHeight);
+        const isDrawn = row >= span.first && row <= span.last;
+        if (!isDrawn && at.heights.height(row) === rowHeight) at.heights.set(row, guessOf(row) ?? rowHeight);
         left -= at.heights.height(row);
       }
       at.y = at.heights.total;
@@ -187,7 +188,8 @@ export function LogList({
     if (measured) {
       let row = span.first;
       for (const child of layer.current.children) {
-        const delta = at.heights.set(row, (child as HTMLElement).offsetHeight);
+        // One whose height is known is not measured as well: rounded, the two would take turns for ever.
+        const delta = heightOf(row) === undefined ? at.heights.set(row, (child as HTMLElement).offsetHeight) : 0;
         if (delta !== 0) {
           changed = true;
           if (row < anchor) above += delta;
