@@ -549,8 +549,6 @@ fn a_flood_of_output_does_not_outlast_its_end(#[values("timeout", "cancel")] how
     crate::fixtures::wait_until("the run to end", || runs(inner)[0]["status"] == wanted);
     // One second of time where it has that, two for the polite signal, and room for a busy machine.
     assert!(since.elapsed() < Duration::from_secs(12), "it took {:?}", since.elapsed());
-    let said = client.errors().len();
-    assert!((1 << 20..6 << 20).contains(&said), "{said} bytes of it are passed on");
     client.finish();
     home.assert_nothing_left();
 }
