@@ -10,6 +10,7 @@ use model::TimestampMs;
 use rusqlite::Connection;
 
 use crate::database::Outcome;
+use crate::{Durability, Result, Store};
 
 const HOUR: TimestampMs = 3_600_000;
 /// Steps that are believed at once.
@@ -21,16 +22,16 @@ const NOTED: TimestampMs = HOUR;
 
 /// What a look at the clock has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
+struct Look {
     /// Whether the clock is believed.
-    pub(crate) is_believed: bool,
+    is_believed: bool,
     /// What is to be noted: up to when it was believed, since when it is doubted.
     note: Option<(TimestampMs, Option<TimestampMs>)>,
 }
 
 impl Look {
     /// Looks at the clock beside what was noted last.
-    pub(crate) fn at(connection: &Connection, now: TimestampMs) -> Outcome<Self> {
+    fn at(connection: &Connection, now: TimestampMs) -> Outcome<Self> {
         let noted = connection
             .prepare_cached("SELECT believed_at, doubted_at FROM meta WHERE one = 1")?
             .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -55,19 +56,37 @@ impl Look {
         }
     }
 
-    /// Whether there is something to be noted.
-    pub(crate) fn is_news(&self) -> bool {
-        self.note.is_some()
-    }
-
     /// Notes what was seen.
-    pub(crate) fn note(&self, connection: &Connection) -> Outcome<()> {
+    fn note(&self, connection: &Connection) -> Outcome<()> {
         if let Some(note) = self.note {
             connection
                 .prepare_cached("UPDATE meta SET believed_at = ?1, doubted_at = ?2 WHERE one = 1")?
                 .execute(note)?;
         }
         Ok(())
+    }
+}
+
+impl Store {
+    /// Does `work` where something is due by the clock and the clock is believed; `None`: it was not done. Writes nothing,
+    /// and waits for no writer, where there is neither anything to do nor anything to note.
+    pub(crate) fn when_due<T: Send + 'static>(
+        &self,
+        now: TimestampMs,
+        is_due: impl Fn(&Connection) -> Outcome<bool> + Send + 'static,
+        work: impl Fn(&Connection) -> Outcome<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let look = |connection: &Connection| Ok((Look::at(connection, now)?, is_due(connection)?));
+        let (seen, due) = self.database.read_together(look)?;
+        if seen.note.is_none() && !(due && seen.is_believed) {
+            return Ok(None);
+        }
+        self.database.write(Durability::Process, move |connection| {
+            // Another process may have been here meanwhile.
+            let seen = Look::at(connection, now)?;
+            seen.note(connection)?;
+            if seen.is_believed && is_due(connection)? { work(connection).map(Some) } else { Ok(None) }
+        })
     }
 }
 

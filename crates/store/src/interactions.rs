@@ -6,7 +6,6 @@ use model::{
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde_json::{Value, json};
 
-use crate::belief::Look;
 use crate::body::{Stored, decode_text, json as read_json, parse};
 use crate::database::{Fault, Outcome};
 use crate::masked_form::{self, holds_mask};
@@ -449,20 +448,15 @@ impl Store {
             Ok(runs)
         }
         let now = self.now();
-        let (look, runs) =
-            self.database.read_together(|connection| Ok((Look::at(connection, now)?, expired(connection, now)?)))?;
-        if !look.is_news() && (runs.is_empty() || !look.is_believed) {
-            return Ok(Vec::new());
-        }
-        self.database.write(Durability::Process, move |connection| {
-            let look = Look::at(connection, now)?;
-            look.note(connection)?;
-            let runs = if look.is_believed { expired(connection, now)? } else { Vec::new() };
+        let is_due = move |connection: &Connection| Ok(!expired(connection, now)?.is_empty());
+        let ended = self.when_due(now, is_due, move |connection| {
+            let runs = expired(connection, now)?;
             for run in &runs {
                 let state = find(connection, run)?;
                 cancel_now(connection, &state, model::CancelReason::Expired, now)?;
             }
             Ok(runs)
-        })
+        })?;
+        Ok(ended.unwrap_or_default())
     }
 }

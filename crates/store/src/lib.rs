@@ -49,6 +49,7 @@ pub use interactions::{Answered, NewAnswer, NewQuestion, OpenQuestion, Question}
 pub use journal::{Journal, JournalHeader, JournalKind, JournalRow, NewJournalRow};
 pub use logs::{LeftOut, LogEntry, LogHits, LogPage, LogPattern, LogStream, LogWriter};
 pub use mask::{MASK, MaskStream, Masker};
+pub use masked_form::holds_mask;
 pub use owner::Owner;
 pub use registry::{ALLOW_EXEC, Added, AddedHow, NewProject, Project, ProjectKind, Relation};
 pub use retention::{Pruned, Retention};

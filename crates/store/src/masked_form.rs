@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{MASK, Masker};
 
-/// Tells whether a value holds a mask.
-pub(crate) fn holds_mask(value: &Value) -> bool {
+/// Tells whether a value holds a mask: something in it was secret.
+#[must_use]
+pub fn holds_mask(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains(MASK),
         Value::Array(items) => items.iter().any(holds_mask),

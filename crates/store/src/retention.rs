@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use model::{RunId, TimestampMs};
 use rusqlite::Connection;
 
-use crate::belief::Look;
 use crate::changes;
 use crate::database::Outcome;
 use crate::runs::{PARTS, find, run_id};
@@ -319,20 +318,11 @@ impl Store {
             // A clock that was set back must not stop pruning for years.
             Ok(now.saturating_sub(last) >= every || last > now)
         };
-        let (look, is_due) =
-            self.database.read_together(|connection| Ok((Look::at(connection, now)?, due(connection)?)))?;
-        if !look.is_news() && (!is_due || !look.is_believed) {
-            return Ok(false);
-        }
-        self.database.write(Durability::Process, move |connection| {
-            let look = Look::at(connection, now)?;
-            look.note(connection)?;
-            if !look.is_believed || !due(connection)? {
-                return Ok(false);
-            }
+        let claimed = self.when_due(now, due, move |connection| {
             connection.execute("UPDATE meta SET pruned_at = ?1 WHERE one = 1", [now])?;
-            Ok(true)
-        })
+            Ok(())
+        })?;
+        Ok(claimed.is_some())
     }
 
     /// Returns how many runs and bytes a project keeps.

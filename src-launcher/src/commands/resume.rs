@@ -325,9 +325,9 @@ fn whole_input(store: &Store, found: &RunRecord, target: &str) -> Result<Value, 
     }
     let masked: Vec<String> = match &found.input {
         Value::Object(members) => {
-            members.iter().filter(|(_, value)| is_masked(value)).map(|(name, _)| format!("`{name}`")).collect()
+            members.iter().filter(|(_, value)| store::holds_mask(value)).map(|(name, _)| format!("`{name}`")).collect()
         }
-        other if is_masked(other) => vec!["the input".to_owned()],
+        other if store::holds_mask(other) => vec!["the input".to_owned()],
         _ => Vec::new(),
     };
     if masked.is_empty() {
@@ -341,16 +341,6 @@ fn whole_input(store: &Store, found: &RunRecord, target: &str) -> Result<Value, 
     .hinted(format!(
         "give it anew: `workflow-code run {target} {entrypoint} --NAME VALUE …`, or the whole input with `--input-json FILE`"
     )))
-}
-
-/// Tells whether something was secret in a value.
-fn is_masked(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains(store::MASK),
-        Value::Array(items) => items.iter().any(is_masked),
-        Value::Object(members) => members.iter().any(|(name, value)| name.contains(store::MASK) || is_masked(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 /// Starts over with today's code, under a new id.

@@ -163,6 +163,11 @@ impl<'a> Jump<'a> {
     }
 }
 
+/// A run's key, and behind it what a filter asks for.
+fn with_key(key: i64, values: &[Sql]) -> impl Iterator<Item = Sql> {
+    std::iter::once(Sql::Integer(key)).chain(values.iter().cloned())
+}
+
 /// What a search of several words asks of one run alone.
 struct Search<'a> {
     connection: &'a Connection,
@@ -184,13 +189,13 @@ impl<'a> Search<'a> {
 
     /// Returns a run if the filter wants it.
     fn fetch(&mut self, key: i64) -> Outcome<Option<RunSummary>> {
-        let all = std::iter::once(Sql::Integer(key)).chain(self.values.iter().cloned());
+        let all = with_key(key, &self.values);
         self.fetch.query_row(rusqlite::params_from_iter(all), |row| Ok(summary(row))).optional()?.transpose()
     }
 
     /// Tells whether the filter wants a run: cheaper than to look for a word.
     fn wants(&mut self, key: i64) -> Outcome<bool> {
-        let all = std::iter::once(Sql::Integer(key)).chain(self.values.iter().cloned());
+        let all = with_key(key, &self.values);
         Ok(self.values.is_empty() || self.fetch.exists(rusqlite::params_from_iter(all))?)
     }
 
