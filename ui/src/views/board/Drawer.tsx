@@ -45,6 +45,29 @@ function When({ at }: { at: number | undefined }) {
   );
 }
 
+/** What was said or done, one after the other. */
+function Trail<T extends { who?: string; text: string }>({ items, momentOf }: { items: readonly T[]; momentOf: (item: T) => number | undefined }) {
+  return (
+    <Some items={items}>
+      {(shown) => (
+        <ul>
+          {shown.map((item, index) => (
+            <li key={index} className="bd-event">
+              <span className="bd-event-dot" />
+              <span className="k-break" dir="auto">
+                {item.who && <span className="k-med">{revealText(item.who)}</span>}
+                {item.who && " · "}
+                {revealText(item.text)}
+              </span>
+              <When at={momentOf(item)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Some>
+  );
+}
+
 function Story({ detail, view }: { detail: BoardCardDetail; view: BoardView }) {
   const { t } = useI18n();
   const { text, notes } = useMemo(() => partsOfBody(detail.body), [detail.body]);
@@ -60,23 +83,7 @@ function Story({ detail, view }: { detail: BoardCardDetail; view: BoardView }) {
       {list.length > 0 && (
         <section className="bd-section">
           <h3 className="k-h3 bd-section-head">{t("board.notes")}</h3>
-          <Some items={list}>
-            {(shown) => (
-              <ul>
-                {shown.map((note, index) => (
-                  <li key={index} className="bd-event">
-                    <span className="bd-event-dot" />
-                    <span className="k-break" dir="auto">
-                      {note.who && <span className="k-med">{revealText(note.who)}</span>}
-                      {note.who && " · "}
-                      {revealText(note.text)}
-                    </span>
-                    <When at={note.at} />
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Some>
+          <Trail items={list} momentOf={(note) => note.at} />
         </section>
       )}
       <section className="bd-section">
@@ -84,23 +91,7 @@ function Story({ detail, view }: { detail: BoardCardDetail; view: BoardView }) {
         {detail.activity.length === 0 ? (
           <p className="k-sub">{t("board.noActivity")}</p>
         ) : (
-          <Some items={detail.activity}>
-            {(shown) => (
-              <ul>
-                {shown.map((event, index) => (
-                  <li key={index} className="bd-event">
-                    <span className="bd-event-dot" />
-                    <span className="k-break" dir="auto">
-                      {event.who && <span className="k-med">{revealText(event.who)}</span>}
-                      {event.who && " · "}
-                      {revealText(event.text)}
-                    </span>
-                    <When at={momentOf(event.at)} />
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Some>
+          <Trail items={detail.activity} momentOf={(event) => momentOf(event.at)} />
         )}
       </section>
       {detail.related.length > 0 && (
