@@ -38,8 +38,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
     setupFiles: ["tests/setup.ts"],
-    testTimeout: 20_000,
-    expect: { poll: { timeout: 4000 } },
+    testTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     browser: {
       enabled: true,
       headless: true,

@@ -5,9 +5,9 @@ export default defineConfig({
   test: {
     include: ["tests/app/**/*.app.ts"],
     environment: "node",
-    testTimeout: 40_000,
+    testTimeout: 90_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 8000, interval: 20 } },
+    expect: { poll: { timeout: 20_000, interval: 20 } },
     // Two cores: one browser at a time.
     fileParallelism: false,
   },

@@ -18,7 +18,7 @@ export async function settle(): Promise<void> {
 }
 
 /** How long a view may take to follow a new size, in milliseconds: what measures itself is painted again, on a busy machine late. */
-const FOLLOWS = 3_000;
+const FOLLOWS = 10_000;
 
 /** What is still wrong once the view has followed the size. */
 async function lastingFaults(root: () => Element): Promise<string[]> {

@@ -56,28 +56,15 @@ async function open(options: Parameters<typeof renderApp>[0] = {}) {
   return rendered;
 }
 
-test("opens in under 50 ms once it was loaded", async () => {
-  await open();
+test("opens at once: what it shows first waits for no answer", async () => {
+  const { host } = await open();
   await userEvent.keyboard("{Escape}");
   await expect.element(field()).not.toBeInTheDocument();
-  const times: number[] = [];
-  for (let turn = 0; turn < 10; turn++) {
-    const took = await new Promise<number>((resolve) => {
-      const begun = performance.now();
-      const seen = new MutationObserver(() => {
-        if (document.querySelectorAll(".pal-item").length === 0) return;
-        seen.disconnect();
-        resolve(performance.now() - begun);
-      });
-      seen.observe(document.body, { childList: true, subtree: true });
-      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true, cancelable: true }));
-    });
-    times.push(took);
-    await userEvent.keyboard("{Escape}");
-    await expect.element(field()).not.toBeInTheDocument();
-  }
-  // The best of ten: the machine may be busy with other things.
-  expect(Math.min(...times)).toBeLessThan(50);
+  const answer = host.call;
+  host.call = () => new Promise(() => undefined);
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true, cancelable: true }));
+  await expect.poll(() => options().length).toBeGreaterThan(5);
+  host.call = answer;
 });
 
 test("typing finds actions, waiting questions, projects, runs; Enter does the first", async () => {

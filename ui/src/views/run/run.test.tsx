@@ -489,6 +489,11 @@ describe("logs", () => {
     await userEvent.keyboard("{End}");
     await expect.poll(() => shown().at(-1)).toBe(1_001_203);
   });
+  const isMatchInSight = () => {
+    const mark = document.querySelector("mark[data-now]")?.getBoundingClientRect();
+    const list = document.querySelector(".lg-list")?.getBoundingClientRect();
+    return mark && list ? mark.top >= list.top && mark.bottom <= list.bottom : false;
+  };
   test.each([40, 900])("a match far down in an entry of %d lines comes into sight, and only its line is tinted", async (size) => {
     const host = createSceneHost({ settings: { language: "en" } });
     const scene = host.scenes["20261130-mill"];
@@ -500,15 +505,33 @@ describe("logs", () => {
     await expect.poll(() => shown().at(-1)).toBe(2_999);
     await userEvent.keyboard("/");
     await userEvent.keyboard(`1234 part ${size - 3}`);
-    const inSight = () => {
-      const mark = document.querySelector("mark[data-now]")?.getBoundingClientRect();
-      const list = document.querySelector(".lg-list")?.getBoundingClientRect();
-      return mark && list ? mark.top >= list.top && mark.bottom <= list.bottom : false;
-    };
-    await expect.poll(inSight).toBe(true);
+    await expect.poll(isMatchInSight).toBe(true);
     expect(document.querySelectorAll(".lg-line-current").length).toBe(1);
     expect(document.querySelector(".lg-current")).toBeNull();
   });
+  test.each([1, 20])(
+    "from match to match, over entries that were read but never drawn, of lines %d times as long as the window is wide",
+    async (times) => {
+      const host = createSceneHost({ settings: { language: "en" } });
+      const scene = host.scenes["20261130-mill"];
+      if (!scene) throw new Error("no scene");
+      const at = scene.lines.at;
+      const long = "long ".repeat(times * 40);
+      const text = (position: number) => Array.from({ length: 40 }, (_, index) => (index === 30 && position % 50 === 0 ? "here" : long)).join("\n");
+      scene.lines = { count: 400, at: (position) => ({ ...at(position), text: text(position) }) };
+      await renderApp({ at: "/run/20261130-mill/logs", host });
+      await expect.poll(() => shown().at(-1)).toBe(399);
+      await userEvent.keyboard("{Home}/here");
+      for (const match of [1, 2, 3, 4, 5]) {
+        await expect.element(page.getByText(`${match} of 8`)).toBeVisible();
+        await expect
+          .poll(() => document.querySelector("mark[data-now]")?.closest("[data-position]")?.getAttribute("data-position"))
+          .toBe(`${(match - 1) * 50}`);
+        await expect.poll(isMatchInSight).toBe(true);
+        await userEvent.keyboard("{Enter}");
+      }
+    },
+  );
   test("the next error is looked for by pages, not line by line", async () => {
     const host = createSceneHost({ settings: { language: "en" } });
     const scene = host.scenes["20261130-mill"];

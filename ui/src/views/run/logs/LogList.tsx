@@ -9,10 +9,14 @@ import { Heights } from "./heights";
 /** Browsers can't make an element higher than some 33 million pixels. Longer lists scroll in proportion. */
 const MOST_PIXELS = 30_000_000;
 const OVERSCAN = 6;
+/** Where what is brought into sight comes to stand, as a part of the window's height. */
+const FROM_TOP = 0.35;
+/** How often a line is looked for again, as rows above it turn out higher than thought. */
+const MOST_TRIES = 8;
 
 export interface LogListControl {
-  /** Brings a row into sight; of a row of many lines, the line that begins so many pixels below its top. */
-  reveal: (row: number, within?: number) => void;
+  /** Brings a row into sight; of a row of many lines, the one that is meant. */
+  reveal: (row: number, line?: LineInRow) => void;
   end: () => void;
   home: () => void;
   /** The first row in sight. */
@@ -22,6 +26,11 @@ export interface LogListControl {
   /** What stands at the top, and how far it is scrolled out. */
   place: () => LogPlace;
   toPlace: (place: LogPlace) => void;
+}
+
+export interface LineInRow {
+  /** where it begins, in pixels below the row's top, if no line above it is wrapped */ within: number;
+  /** the line itself, once its row is drawn */ find: (row: Element) => Element | null;
 }
 
 export interface LogPlace {
@@ -83,6 +92,9 @@ export function LogList({
   const state = useRef({
     y: 0,
     top: 0,
+    first: 0,
+    /** A line on its way into sight. Where it is, is known for sure when its row was drawn. */
+    sought: null as { key: number; find: LineInRow["find"]; tries: number } | null,
     heights: new Heights(0, rowHeight),
     raf: 0,
     own: -1,
@@ -91,9 +103,9 @@ export function LogList({
     measured,
     anchor: { key: 0, offset: 0 },
   });
-  const props = useRef({ count, follow, onScrolled, heightOf, keyOf, rowOfKey, measured });
+  const props = useRef({ count, follow, onScrolled, heightOf, guessOf, keyOf, rowOfKey, measured });
   useLayoutEffect(() => {
-    props.current = { count, follow, onScrolled, heightOf, keyOf, rowOfKey, measured };
+    props.current = { count, follow, onScrolled, heightOf, guessOf, keyOf, rowOfKey, measured };
   });
 
   const height = useCallback(() => scroller.current?.clientHeight ?? 0, []);
@@ -112,6 +124,7 @@ export function LogList({
     at.y = Math.min(Math.max(0, at.y), most);
     const first = Math.max(0, heights.rowAt(at.y) - OVERSCAN);
     const last = Math.min(heights.count - 1, heights.rowAt(at.y + view) + OVERSCAN);
+    at.first = first;
     at.top = heights.top(first);
     const anchorRow = heights.rowAt(at.y);
     at.anchor = { key: heights.count > 0 ? props.current.keyOf(anchorRow) : 0, offset: at.y - heights.top(anchorRow) };
@@ -157,9 +170,11 @@ export function LogList({
       at.base = rowHeight;
       at.measured = measured;
     } else at.heights.resize(count);
+    const anchor = at.heights.rowAt(at.y);
     for (let row = span.first; row <= Math.min(span.last, count - 1); row += 1) {
       const known = heightOf(row);
-      if (known !== undefined) at.heights.set(row, known);
+      const grown = known === undefined ? 0 : at.heights.set(row, known);
+      if (row < anchor) at.y += grown;
     }
     if (follow) {
       // What comes into sight at the end was never drawn. Taken for one line each, dozens of long entries would be laid out to show the last.
@@ -197,8 +212,21 @@ export function LogList({
         row += 1;
       }
     }
-    if (!changed) return;
-    at.y = follow ? at.heights.total : at.y + above;
+    if (changed) {
+      at.y = follow ? at.heights.total : at.y + above;
+      sync();
+    }
+    // The line that is sought is looked for among the rows that belong to this place, no others.
+    if (!at.sought || at.first !== span.first || !scroller.current) return;
+    const { key, find } = at.sought;
+    const row = layer.current.children[rowOfKey(key) - span.first];
+    const line = row && find(row)?.getBoundingClientRect();
+    if (!line) return;
+    const view = scroller.current.getBoundingClientRect();
+    const isInSight = line.top >= view.top && line.bottom <= view.bottom;
+    at.sought = isInSight || at.sought.tries === 0 ? null : { key, find, tries: at.sought.tries - 1 };
+    if (isInSight) return;
+    at.y += line.top - view.top - view.height * FROM_TOP;
     sync();
   });
 
@@ -211,6 +239,7 @@ export function LogList({
       const user = Math.abs(element.scrollTop - at.own) >= 1;
       at.own = -1;
       if (!user) return;
+      at.sought = null;
       const isBottom = element.scrollTop >= element.scrollHeight - element.clientHeight - 1;
       const before = at.y;
       at.y = isBottom ? at.heights.total : element.scrollTop * factor();
@@ -258,8 +287,9 @@ export function LogList({
   }, [span.first, span.last, viewport, height, rowHeight]);
 
   const to = useCallback(
-    (y: number) => {
+    (y: number, sought: (typeof state.current)["sought"] = null) => {
       state.current.y = y;
+      state.current.sought = sought;
       sync();
     },
     [sync],
@@ -267,14 +297,17 @@ export function LogList({
   useImperativeHandle(
     control,
     (): LogListControl => ({
-      reveal: (row, within) => {
+      reveal: (row, line) => {
         const { heights, y } = state.current;
-        const top = heights.top(row) + (within ?? 0);
-        const bottom = top + (within === undefined ? heights.height(row) : rowHeight);
+        // A row that was never drawn counts as one line: a place inside of it would be a place in another row.
+        const { heightOf, guessOf, keyOf } = props.current;
+        if (line && heights.height(row) === rowHeight) heights.set(row, heightOf(row) ?? guessOf(row) ?? rowHeight);
+        const top = heights.top(row) + (line?.within ?? 0);
+        const bottom = top + (line ? rowHeight : heights.height(row));
         const view = height();
+        const sought = line ? { key: keyOf(row), find: line.find, tries: MOST_TRIES } : null;
         // What is well in sight already stays where it is.
-        if (top >= y + rowHeight && bottom <= y + view - rowHeight) return;
-        to(top - view * 0.35);
+        to(top >= y + rowHeight && bottom <= y + view - rowHeight ? y : top - view * FROM_TOP, sought);
       },
       end: () => to(state.current.heights.total),
       home: () => to(0),

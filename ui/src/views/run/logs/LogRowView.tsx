@@ -74,14 +74,26 @@ export const EntryRow = memo(function EntryRow({
       <span className="lg-stream">{t(`run.stream_${line.stream}`)}</span>
       <span className="lg-text" style={isLong ? { paddingTop: from * rowHeight } : undefined} dir="ltr">
         {lines.slice(from, to).map((text, index) => (
-          <Text key={from + index} text={text} search={search} current={current} theme={theme} flow={line.stream === "flow"} />
+          <Text key={from + index} index={from + index} text={text} search={search} current={current} theme={theme} flow={line.stream === "flow"} />
         ))}
       </span>
     </div>
   );
 });
 
-function Text({ text, search, current, theme, flow }: { text: string; search: Needle; current: boolean; theme: ThemeName; flow: boolean }) {
+/** The element of a line in the element of its entry, when it is drawn. */
+export const lineElement = (row: Element, index: number): Element | null => row.querySelector(`.lg-line[data-line="${index}"]`);
+
+interface TextProps {
+  index: number;
+  text: string;
+  search: Needle;
+  current: boolean;
+  theme: ThemeName;
+  flow: boolean;
+}
+
+function Text({ index, text, search, current, theme, flow }: TextProps) {
   const { t } = useI18n();
   const [all, setAll] = useState(false);
   const { text: shown, left } = cutLine(text, all ? LINE_LIMIT_ALL : LINE_LIMIT);
@@ -95,8 +107,8 @@ function Text({ text, search, current, theme, flow }: { text: string; search: Ne
   const marks = search.text ? hits(showControls(plain(shown)), search) : [];
   const pieces = splitAtMarks(spans, marks);
   return (
-    <span className={current && marks.length > 0 ? "lg-line lg-line-current" : "lg-line"}>
-      {pieces.map((span, index) => {
+    <span className={current && marks.length > 0 ? "lg-line lg-line-current" : "lg-line"} data-line={index}>
+      {pieces.map((span, piece) => {
         const hit = "hit" in span && span.hit !== undefined;
         const style = spanStyle(span, theme);
         const classes = [hit && "k-hit", span.bold && "lg-bold", span.dim && "lg-dim", span.underline && "lg-under", span.strike && "lg-strike"]
@@ -104,12 +116,12 @@ function Text({ text, search, current, theme, flow }: { text: string; search: Ne
           .join(" ");
         if (hit)
           return (
-            <mark key={index} className={classes} data-now={current || undefined}>
+            <mark key={piece} className={classes} data-now={current || undefined}>
               {span.text}
             </mark>
           );
         return style || classes ? (
-          <span key={index} className={classes || undefined} style={style}>
+          <span key={piece} className={classes || undefined} style={style}>
             {span.text}
           </span>
         ) : (

@@ -33,7 +33,7 @@ import type { TabProps } from "../types";
 import { useSave } from "../useSave";
 import { plain, showControls, type ThemeName } from "./ansi";
 import { LogList, type LogListControl, type LogPlace } from "./LogList";
-import { EntryRow, HeadRow, WHOLE_ENTRY } from "./LogRowView";
+import { EntryRow, HeadRow, lineElement, WHOLE_ENTRY } from "./LogRowView";
 import { entryLines, hits, isPassing, type Needle, saysError } from "./lines";
 import { BLOCK, LogPages } from "./pages";
 import { LogRows, phaseOf } from "./rows";
@@ -205,7 +205,8 @@ export function LogsTab({ detail, nodes }: TabProps) {
     const entry = lineOf(position);
     // An entry may be thousands of lines, of which one is meant; which, is known once it is here.
     const lines = entry && isMeant ? entryLines(entry.text) : [];
-    list.current?.reveal(rows.rowOf(position), lines.length > 1 && isMeant ? Math.max(0, lines.findIndex(isMeant)) * rowHeight : undefined);
+    const index = isMeant ? Math.max(0, lines.findIndex(isMeant)) : 0;
+    list.current?.reveal(rows.rowOf(position), lines.length > 1 ? { within: index * rowHeight, find: (row) => lineElement(row, index) } : undefined);
     pages.want(position - 50, position + 100);
     if (!isMeant || entry || flow || pages.isMissing(position)) setGoal(null);
     // eslint-disable-next-line react-hooks/exhaustive-deps

