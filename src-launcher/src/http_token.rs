@@ -28,7 +28,7 @@ pub(crate) fn get(named: Option<&Path>) -> Result<(Token, PathBuf), Failure> {
         Some(path) => path.to_owned(),
         None => {
             let home = profile::workflow_home()?;
-            profile::private_folder(&home).map_err(|error| failure(&home, &format!("cannot be made: {error}")))?;
+            disk::private_folder(&home).map_err(|error| failure(&home, &format!("cannot be made: {error}")))?;
             home.join(FILE)
         }
     };
@@ -49,11 +49,7 @@ fn failure(path: &Path, what: &str) -> Failure {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let file = File::open(path)?;
-    let facts = file.metadata()?;
-    if !facts.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
+    let (file, facts) = disk::open_regular(&path.canonicalize()?).map_err(io::Error::other)?;
     if facts.mode() & OTHERS != 0 {
         return Err(io::Error::other("others may read or write it; `chmod 600` keeps them out"));
     }

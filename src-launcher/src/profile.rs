@@ -5,14 +5,18 @@
 //! launch finds a registry or says that there is none.
 
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use disk::ReadError;
 use serde_json::{Value, json};
 
 use crate::env_vars;
 use crate::failure::{Exit, Failure};
+
+/// What is read of `desktop.json` at most.
+const MOST_BYTES: u64 = model::Limits::PROJECT_FILE_BYTES;
 
 /// A profile and where its data is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +80,7 @@ pub(crate) fn existing(option: Option<&str>) -> Result<Option<Profile>, Failure>
 
 /// Returns the names of all profiles, `own` among them, sorted.
 pub(crate) fn all(own: &str) -> Vec<String> {
-    let text = workflow_home().ok().and_then(|home| fs::read_to_string(home.join("desktop.json")).ok());
+    let text = workflow_home().ok().and_then(|home| disk::read_text(&home.join("desktop.json"), MOST_BYTES).ok());
     let value: Value = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let mut names: Vec<String> =
         value["profiles"].as_object().map(|profiles| profiles.keys().cloned().collect()).unwrap_or_default();
@@ -113,10 +117,11 @@ fn find(file: &Path, name: &str) -> Result<Option<Profile>, Failure> {
         Failure { exit: Exit::Environment, message: format!("`{}` {why}", file.display()), hint: None }
             .hinted("mend or remove the file; it is written anew when the window or `projects add` needs it")
     };
-    let text = match fs::read_to_string(file) {
+    let text = match disk::read_text(file, MOST_BYTES) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(broken(format!("cannot be read: {error}"))),
+        Err(error) if error.is_not_found() => return Ok(None),
+        Err(ReadError::Io { source, .. }) => return Err(broken(format!("cannot be read: {source}"))),
+        Err(error) => return Err(broken(format!("cannot be used: {error}"))),
     };
     let value: Value = serde_json::from_str(&text).map_err(|error| broken(format!("is no JSON: {error}")))?;
     let Some(data_dir) = value.pointer(&format!("/profiles/{name}/dataDir")) else { return Ok(None) };
@@ -127,7 +132,7 @@ fn find(file: &Path, name: &str) -> Result<Option<Profile>, Failure> {
 }
 
 fn create(home: &Path, file: &Path, name: &str) -> io::Result<Result<Profile, Failure>> {
-    private_folder(home)?;
+    disk::private_folder(home)?;
     let lock =
         fs::File::options().create(true).truncate(false).write(true).mode(0o600).open(home.join("desktop.lock"))?;
     // Two that come first at once: the second one waits, and finds what the first one wrote.
@@ -141,22 +146,15 @@ fn create(home: &Path, file: &Path, name: &str) -> io::Result<Result<Profile, Fa
         return Ok(Err(Failure::environment("the folder for application data is unknown on this system")));
     };
     let profile = Profile { name: name.to_owned(), data_dir: dirs.data_local_dir().join(name) };
-    private_folder(&profile.data_dir)?;
-    let mut value: Value =
-        fs::read_to_string(file).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_else(|| json!({}));
+    disk::private_folder(&profile.data_dir)?;
+    let mut value: Value = disk::read_text(file, MOST_BYTES)
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_else(|| json!({}));
     if !value["profiles"].is_object() {
         value["profiles"] = json!({});
     }
     value["profiles"][name] = json!({ "dataDir": profile.data_dir });
-    let temporary = home.join(format!("desktop.json.{}", std::process::id()));
-    let mut written = fs::File::options().create(true).truncate(true).write(true).mode(0o600).open(&temporary)?;
-    written.write_all(format!("{value:#}\n").as_bytes())?;
-    written.sync_all()?;
-    fs::rename(&temporary, file)?;
+    disk::replace(file, format!("{value:#}\n").as_bytes(), 0o600)?;
     Ok(Ok(profile))
-}
-
-/// Makes a folder, with those above it, that only its owner can look into.
-pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

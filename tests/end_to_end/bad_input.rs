@@ -597,6 +597,34 @@ fn a_report_that_is_a_pipe_or_a_link_is_refused() {
     home.assert_nothing_left();
 }
 
+#[test]
+fn a_command_that_leaves_a_pipe_for_its_input_is_taken_up_all_the_same() {
+    let home = environment();
+    project(
+        &home,
+        json!({ "asks": { "description": "Asks.", "command": ["python3", "-c",
+            "import json, os\n\
+             path = os.environ['WORKFLOW_INPUT']\n\
+             if 'WORKFLOW_ANSWER' in os.environ:\n\
+             \x20 report = { 'output': json.load(open(path)) }\n\
+             else:\n\
+             \x20 os.remove(path); os.mkfifo(path)\n\
+             \x20 report = { 'pending': { 'title': 'Which?', 'fields': { 'it': { 'type': 'string' } } } }\n\
+             json.dump(report, open(os.environ['WORKFLOW_OUTPUT'], 'w'))"] } }),
+        &[],
+    );
+    let mut client = serve(&home, LEGACY);
+    let asked = client.call("asks", json!({})).result();
+    let run = asked["structuredContent"]["runId"].as_str().expect("an id").to_owned();
+    assert_eq!(asked["structuredContent"]["status"], "interaction_required", "{asked}");
+    client.finish();
+    let data = home.home().join("data").to_string_lossy().into_owned();
+    let ended =
+        command(&home, &["runs", "resume", &run, "--answer-json", r#"{"it": "this"}"#, "--json", "--data-dir", &data]);
+    assert_eq!(ended["output"], json!({}), "{ended}");
+    home.assert_nothing_left();
+}
+
 /// A worker that forks as fast as it can, within reason: all of it goes with the call.
 #[test]
 fn a_worker_that_forks_without_end() {

@@ -27,6 +27,7 @@ mod guided_cases;
 mod guided_hostile;
 mod guided_http;
 mod hostile;
+mod house;
 mod keyring;
 mod patterns;
 mod printing;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::read::{ReadError, kind_of};
+use crate::read::{ReadError, kind_of, read_open};
 
 /// Why a path of a project is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +55,9 @@ impl SafePathError {
             Self::Unreadable { path, source: ReadError::NotFound { .. } } => format!("`{path}` does not exist"),
             Self::Unreadable { path, source: ReadError::NotRegular { kind, .. } } => {
                 format!("`{path}` is {kind}, not a regular file")
+            }
+            Self::Unreadable { path, source: ReadError::TooLarge { limit, .. } } => {
+                format!("`{path}` is larger than {limit} bytes")
             }
             Self::Unreadable { path, source: ReadError::Io { source, .. } } => {
                 format!("`{path}` cannot be read: {source}")
@@ -134,6 +137,19 @@ pub fn open_inside(root: &Path, written: &str) -> Result<(File, InsideFile), Saf
     Ok((file, found))
 }
 
+/// Reads a text of at most `limit` bytes that lies under `root`, as [`open_inside`] finds it.
+///
+/// # Errors
+///
+/// See [`SafePathError`]; too many bytes and bytes that are no UTF-8 are [`SafePathError::Unreadable`].
+pub fn read_inside(root: &Path, written: &str, limit: u64) -> Result<String, SafePathError> {
+    let (file, found) = open_inside(root, written)?;
+    let no_text = |_| ReadError::io(&found.absolute, io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"));
+    read_open(file, &found.absolute, limit)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(no_text))
+        .map_err(|source| SafePathError::Unreadable { path: written.chars().take(200).collect(), source })
+}
+
 #[cfg(target_os = "linux")]
 fn open_resolved(root: &Path, found: &InsideFile) -> Result<File, ReadError> {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
@@ -170,6 +186,25 @@ fn open_resolved(_root: &Path, found: &InsideFile) -> Result<File, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn only_what_lies_inside_and_fits_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(folder.path().join("secret"), "s").unwrap();
+        std::fs::write(root.join("own"), "own").unwrap();
+        std::os::unix::fs::symlink("../secret", root.join("link")).unwrap();
+        std::os::unix::fs::symlink("own", root.join("alias")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, root.join("pipe"), rustix::fs::Mode::RWXU).unwrap();
+        for refused in ["link", "../secret", "pipe", "nothing"] {
+            read_inside(&root, refused, 9).unwrap_err();
+        }
+        assert_eq!(read_inside(&root, "own", 3).unwrap(), "own");
+        assert_eq!(read_inside(&root, "alias", 3).unwrap(), "own");
+        assert_eq!(read_inside(&root, "own", 2).unwrap_err().sentence(), "`own` is larger than 2 bytes");
+    }
     use rstest::rstest;
     use std::io::Read;
     use std::os::unix::fs::symlink;

@@ -47,12 +47,23 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+    /// Names what an operation on a path failed with.
+    #[must_use]
+    pub fn io(path: &Path, source: io::Error) -> Self {
         // `ENOTDIR` (a file where a folder should be) means the same to whoever wrote the path.
         if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
             Self::NotFound { path: path.to_owned() }
         } else {
             Self::Io { path: path.to_owned(), source }
+        }
+    }
+
+    /// Says all of it in one sentence, the cause included.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Io { source, .. } => format!("{self}: {source}"),
+            other => other.to_string(),
         }
     }
 
@@ -63,8 +74,9 @@ impl ReadError {
     }
 }
 
-/// Names what a path that is no regular file is.
-pub(crate) fn kind_of(metadata: &Metadata) -> &'static str {
+/// Names what a path that is no regular file is, with its article.
+#[must_use]
+pub fn kind_of(metadata: &Metadata) -> &'static str {
     let kind = metadata.file_type();
     if kind.is_dir() {
         return "a folder";
@@ -90,14 +102,16 @@ pub(crate) fn kind_of(metadata: &Metadata) -> &'static str {
 
 /// Tells whether two looks saw the same file.
 #[cfg(unix)]
-pub(crate) fn same_file(one: &Metadata, other: &Metadata) -> bool {
+#[must_use]
+pub fn same_file(one: &Metadata, other: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     one.dev() == other.dev() && one.ino() == other.ino()
 }
 
 /// Tells whether two looks saw the same file. Without inode numbers, size and times have to do.
 #[cfg(not(unix))]
-pub(crate) fn same_file(one: &Metadata, other: &Metadata) -> bool {
+#[must_use]
+pub fn same_file(one: &Metadata, other: &Metadata) -> bool {
     one.len() == other.len() && one.modified().ok() == other.modified().ok()
 }
 
@@ -135,7 +149,11 @@ pub fn open_regular(path: &Path) -> Result<(File, Metadata), ReadError> {
 }
 
 /// Reads a whole regular file of at most `limit` bytes. Links are followed; what they lead to must be a regular file.
-pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+///
+/// # Errors
+///
+/// Nothing is there, something else or more is there, or the system refuses. The error names `path`.
+pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     let resolved = path.canonicalize().map_err(|source| ReadError::io(path, source))?;
     // The path in an error is the one that was asked for, since that is the one a person knows.
     let named = |error: ReadError| match error {
@@ -150,7 +168,11 @@ pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError
 }
 
 /// Reads an open file of at most `limit` bytes; a file that grows meanwhile does not get past the limit.
-pub(crate) fn read_open(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+///
+/// # Errors
+///
+/// More than `limit` is there, or the system refuses. The error names `path`.
+pub fn read_open(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|source| ReadError::io(path, source))?;
     if bytes.len() as u64 > limit {
@@ -159,7 +181,20 @@ pub(crate) fn read_open(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, 
     Ok(bytes)
 }
 
-#[cfg(test)]
+/// Reads a text as [`read_bounded`] does.
+///
+/// # Errors
+///
+/// As [`read_bounded`], and when the bytes are no UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> Result<String, ReadError> {
+    let no_text = |_| ReadError::Io {
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"),
+    };
+    String::from_utf8(read_bounded(path, limit)?).map_err(no_text)
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::discovery::{Candidate, Discovery};
 use crate::files::make_folder;
-use crate::read::read_bounded;
+use disk::read::read_bounded;
 
 /// The largest cache file, in bytes: reports of a thousand entrypoints are below it.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::json::short;
 use crate::package::{Declaration, Manifest};
-use crate::safe_path::resolve_inside;
 use crate::words::clean;
+use disk::inside::resolve_inside;
 
 /// The endings of files that are entrypoints without being declared.
 pub const WORKFLOW_ENDINGS: [&str; 3] = [".workflow.ts", ".workflow.js", ".workflow.mjs"];
@@ -359,7 +359,7 @@ fn declared_candidate(root: &Path, declaration: &Declaration) -> Result<Candidat
 
 fn script_source(root: &Path, written: &str) -> Result<CandidateSource, (Option<String>, String)> {
     let found = resolve_inside(root, written).map_err(|error| {
-        use crate::safe_path::SafePathError as E;
+        use disk::inside::SafePathError as E;
         let mend = match &error {
             E::Absolute { .. } | E::NotAPath { .. } => "write it like `./main.workflow.ts`",
             E::Outside { .. } | E::LinkOutside { .. } => {

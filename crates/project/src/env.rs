@@ -10,7 +10,7 @@ use std::path::Path;
 
 use model::Limits;
 
-use crate::read::{ReadError, read_bounded};
+use disk::read::{ReadError, read_bounded};
 
 /// The names and values of a `.env` file.
 #[derive(Clone, PartialEq, Eq, Default)]

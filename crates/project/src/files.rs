@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::fault::{Fault, Faults};
 use crate::file_name::{is_safe_name, numbered, safe_name};
 use crate::media_type::media_type;
-use crate::read::{ReadError, open_regular};
+use disk::read::{ReadError, open_regular};
 
 /// Files that one run may create.
 pub const MOST_CREATED: usize = 10_000;
@@ -48,7 +48,7 @@ pub enum FileError {
         came: String,
     },
     /// Nothing usable is there: missing, no regular file, not readable.
-    #[error("cannot be used: {}", with_cause(source))]
+    #[error("cannot be used: {}", source.sentence())]
     Unusable {
         /// The cause, which names the path.
         source: ReadError,
@@ -92,13 +92,6 @@ pub enum FileError {
     /// The run has created as many files as it may.
     #[error("this run has created {MOST_CREATED} files, which is the most")]
     TooManyCreated,
-}
-
-fn with_cause(error: &ReadError) -> String {
-    match error {
-        ReadError::Io { source, .. } => format!("{error}: {source}"),
-        other => other.to_string(),
-    }
 }
 
 /// Both stores of a launch.
@@ -217,7 +210,7 @@ impl ManagedFiles {
     pub fn read(&self, handle: &str) -> Result<Vec<u8>, FileError> {
         let path = self.resolve(handle)?;
         let (file, _) = open_regular(&path).map_err(|source| FileError::Unusable { source })?;
-        crate::read::read_open(file, &path, Limits::FILE_BYTES).map_err(|source| FileError::Unusable { source })
+        disk::read::read_open(file, &path, Limits::FILE_BYTES).map_err(|source| FileError::Unusable { source })
     }
 
     /// Tells about the file behind a handle.
@@ -257,7 +250,7 @@ impl ManagedFiles {
                 Ok(_) => {}
                 Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
                     temporary = error.file;
-                    let same = crate::read::read_bounded(&path, size).is_ok_and(|known| known == bytes);
+                    let same = disk::read::read_bounded(&path, size).is_ok_and(|known| known == bytes);
                     if !same {
                         candidate = numbered(&wanted, number);
                         continue;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::discovery::discover;
 use crate::file_name::numbered;
 use crate::package::{Manifest, PackageError, PackageFile, WORKFLOW_TYPE, parse_uuid};
-use crate::read::read_bounded;
+use disk::read::read_bounded;
 
 /// The kinds of projects that can be begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

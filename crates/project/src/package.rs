@@ -7,8 +7,8 @@ use model::{Limits, StructureError};
 use serde_json::{Map, Value};
 
 use crate::json::{self, JsonError};
-use crate::read::{ReadError, read_bounded};
 use crate::words::clean;
+use disk::read::{ReadError, read_bounded};
 
 /// The one project type that is served.
 pub const WORKFLOW_TYPE: &str = "workflow";
@@ -131,7 +131,7 @@ impl PackageError {
     pub fn sentence(&self) -> String {
         let mut text = self.to_string();
         match self {
-            Self::Unreadable { source } => text = format!("{text}: {}", read_sentence(source)),
+            Self::Unreadable { source } => text = format!("{text}: {}", source.sentence()),
             Self::NotJson { source, .. } => text = format!("{text}: {source}"),
             Self::NoFolder { .. }
             | Self::NotAFolder { .. }
@@ -143,13 +143,6 @@ impl PackageError {
             | Self::BadId { .. } => {}
         }
         format!("{text}. {}", self.next_step())
-    }
-}
-
-fn read_sentence(error: &ReadError) -> String {
-    match error {
-        ReadError::Io { source, .. } => format!("{error}: {source}"),
-        other => other.to_string(),
     }
 }
 

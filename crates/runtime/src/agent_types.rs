@@ -3,7 +3,6 @@
 //! A provider that knows a name gets it. For any other the file's text goes before the prompt, and its model counts where
 //! the call names none. A name that nobody knows is noted, and the usual agent does the work.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use agents::{Desk, Request};
@@ -51,10 +50,7 @@ fn read(root: &Path, name: &str) -> Option<Described> {
     if name.is_empty() || name.len() > 100 || !name.chars().all(plain) {
         return None;
     }
-    let file = std::fs::File::open(root.join(FOLDER).join(format!("{name}.md"))).ok()?;
-    let mut text = String::new();
-    file.take(BYTES).read_to_string(&mut text).ok()?;
-    Some(parse(&text))
+    Some(parse(&disk::read_inside(root, &format!("{FOLDER}/{name}.md"), BYTES).ok()?))
 }
 
 /// Takes the front matter off a description. Only its `model` matters here.
@@ -104,7 +100,10 @@ mod tests {
         assert!(!request.options.contains_key("agentType"));
         let (request, _) = settled(folder.path(), json!({"agentType": "critic", "model": "haiku"}));
         assert_eq!(request.option("model"), Some("haiku"));
-        for unknown in ["nobody", "../../etc/passwd", ""] {
+        // What is no file of the project is no agent: neither waited for nor followed.
+        std::os::unix::fs::symlink("/etc/hostname", agents.join("link.md")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, agents.join("pipe.md"), rustix::fs::Mode::RWXU).unwrap();
+        for unknown in ["nobody", "../../etc/passwd", "", "link", "pipe"] {
             let (request, note) = settled(folder.path(), json!({"agentType": unknown}));
             assert_eq!(
                 (request.prompt.as_str(), note.map(|note| note.code)),

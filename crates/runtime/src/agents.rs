@@ -311,7 +311,8 @@ fn provider(project: &Project, host: &Arc<HostContext>, launch: Arc<BelowWorker>
         Choice::Canned(None) => Ok(Arc::new(CannedProvider(Canned::new(Value::Null)))),
         Choice::Canned(Some(file)) => {
             let path = project.manifest.root.join(&file);
-            let text = std::fs::read_to_string(path).map_err(|error| format!("the replies in `{file}`: {error}"))?;
+            let text = disk::read_text(&path, model::Limits::PROJECT_FILE_BYTES)
+                .map_err(|error| format!("the replies of the provider `canned`: {}", error.sentence()))?;
             let list = serde_json::from_str(&text).map_err(|error| format!("the replies in `{file}`: {error}"))?;
             Ok(Arc::new(CannedProvider(Canned::new(list))))
         }

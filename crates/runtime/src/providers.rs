@@ -4,7 +4,7 @@
 //! of: who works in a person's name, and on whose account, is for the person to say.
 
 use std::ffi::OsStr;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use agents::command::{Preset, presets};
@@ -176,12 +176,10 @@ fn none_chosen(environment: &ProcessEnvironment, connected: bool) -> String {
 /// A sentence that names the file, when it cannot be read or is no JSON object.
 pub fn read_default(file: &Path) -> Result<Option<Value>, String> {
     let shown = file.display();
-    let text = match std::fs::metadata(file).and_then(|facts| {
-        if facts.len() > FILE_BYTES { Err(io::Error::other("it is too large")) } else { std::fs::read_to_string(file) }
-    }) {
+    let text = match disk::read_text(file, FILE_BYTES) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("`{shown}` cannot be read: {error}")),
+        Err(error) if error.is_not_found() => return Ok(None),
+        Err(error) => return Err(error.sentence()),
     };
     let mend = "mend or remove it, or choose anew with `workflow-code agents use NAME`";
     let value: Value = serde_json::from_str(&text).map_err(|error| format!("`{shown}` is no JSON: {error}; {mend}"))?;
@@ -204,12 +202,9 @@ pub fn write_default(file: &Path, provider: Option<&Value>) -> Result<(), String
     let written = (|| {
         let folder = file.parent().ok_or_else(|| io::Error::other("it has no folder"))?;
         std::fs::create_dir_all(folder)?;
-        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-        temporary.write_all(text.as_bytes())?;
-        temporary.as_file().sync_all()?;
-        temporary.persist(file).map_err(|error| error.error)
+        disk::replace(file, text.as_bytes(), 0o600)
     })();
-    written.map(drop).map_err(|error| format!("`{}` cannot be written: {error}", file.display()))
+    written.map_err(|error| format!("`{}` cannot be written: {error}", file.display()))
 }
 
 #[cfg(test)]

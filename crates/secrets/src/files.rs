@@ -86,7 +86,7 @@ pub(crate) enum Put {
 pub(crate) fn write_private(path: &Path, bytes: &[u8], put: Put) -> Result<bool> {
     let failed = |source| Error::Write { path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    make_folder(folder).map_err(failed)?;
+    disk::private_folder(folder).map_err(failed)?;
     // Temporary files are their owner's alone from the first moment.
     let mut file = tempfile::Builder::new().prefix(".workflow-code-").tempfile_in(folder).map_err(failed)?;
     file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
@@ -100,7 +100,7 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8], put: Put) -> Result<bool>
             Err(error) => return Err(failed(error.error)),
         },
     }
-    sync_folder(folder);
+    disk::sync_folder(folder);
     Ok(true)
 }
 
@@ -111,25 +111,4 @@ pub(crate) fn remove(path: &Path) -> Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(Error::Write { path: path.to_owned(), source }),
     }
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(folder)
-}
-
-/// Makes a rename durable where the system can; a failure only means that it may be lost with the power.
-fn sync_folder(folder: &Path) {
-    #[cfg(unix)]
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
-    #[cfg(not(unix))]
-    let _ = folder;
 }

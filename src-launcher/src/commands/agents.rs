@@ -77,7 +77,7 @@ pub(crate) fn choose(provider: Option<&str>) -> Result<(), Failure> {
     });
     let file = open::agents_file()?;
     if let Some(folder) = file.parent() {
-        profile::private_folder(folder)
+        disk::private_folder(folder)
             .map_err(|error| Failure::environment(format!("`{}` could not be made: {error}", folder.display())))?;
     }
     runtime::write_default_provider(&file, value.as_ref()).map_err(Failure::usage)

@@ -80,10 +80,8 @@ pub(super) fn project_overview(api: &Api, request: OfProject) -> Answer<ProjectO
 
 /// What package.json says in `description`.
 fn description(project: &Project) -> Option<String> {
-    let text = std::fs::read_to_string(project.path.join("package.json")).ok()?;
-    if text.len() as u64 > model::Limits::PROJECT_FILE_BYTES
-        || !model::within_depth(text.as_bytes(), model::Limits::JSON_DEPTH)
-    {
+    let text = disk::read_text(&project.path.join("package.json"), model::Limits::PROJECT_FILE_BYTES).ok()?;
+    if !model::within_depth(text.as_bytes(), model::Limits::JSON_DEPTH) {
         return None;
     }
     let package: Value = serde_json::from_str(&text).ok()?;

@@ -5,6 +5,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
+use disk::ReadError;
 use model::{Clock, ErrorCode, NodeStatus, Origin, RunId, RunStatus, SystemClock, TimestampMs};
 use serde_json::{Value, json};
 use store::{LogPattern, LogStream, Owner, RunRecord, Store};
@@ -192,12 +193,14 @@ pub(super) fn run_log_search(api: &Api, request: LogSearch) -> Answer<RunLogHits
 
 /// Opens a file that a run created, if it is still a plain file.
 fn open(path: &Path) -> Answer<(File, u64)> {
-    let what = format!("`{}`", path.display());
-    let facts = std::fs::symlink_metadata(path).map_err(|error| ApiError::io(&what, &error))?;
-    if !facts.is_file() {
-        return Err(ApiError::new(ApiErrorCode::Permission, format!("{what} is no plain file any more")));
-    }
-    let file = File::open(path).map_err(|error| ApiError::io(&what, &error))?;
+    let (file, facts) = disk::open_regular(path).map_err(|error| match error {
+        ReadError::NotRegular { .. } | ReadError::Exchanged { .. } => {
+            ApiError::new(ApiErrorCode::Permission, format!("`{}` is no plain file any more", path.display()))
+        }
+        ReadError::NotFound { .. } => ApiError::new(ApiErrorCode::NotFound, error.to_string()),
+        ReadError::Io { source, .. } => ApiError::io(&format!("`{}`", path.display()), &source),
+        ReadError::TooLarge { .. } => ApiError::invalid(error.to_string()),
+    })?;
     Ok((file, facts.len()))
 }
 

@@ -14,7 +14,6 @@ mod questions;
 mod running;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -645,7 +644,8 @@ impl Drive {
     async fn workflows(&self, file: &str, past: &Past) -> BTreeMap<String, String> {
         let manifest = &self.request.project.manifest;
         let kept = past.sources.as_ref().and_then(|sources| sources.get(file).cloned());
-        let text = kept.or_else(|| std::fs::read_to_string(manifest.root.join(file)).ok()).unwrap_or_default();
+        let read = || disk::read_inside(&manifest.root, file, model::Limits::SOURCE_BYTES).ok();
+        let text = kept.or_else(read).unwrap_or_default();
         let mut workflows = BTreeMap::new();
         if !text.contains("workflow(") {
             return workflows;
@@ -672,7 +672,7 @@ impl Drive {
                     .with_cause(error.to_string()),
             )
         };
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join("state")).map_err(failed)?;
+        disk::private_folder(&folder.join("state")).map_err(failed)?;
         // A command sees its files as paths.
         let input = project
             .managed_files()
@@ -905,11 +905,9 @@ fn script_args(request: &RunRequest) -> Option<Value> {
     Some(Value::Object(request.input.clone()))
 }
 
-/// Writes a file that its owner alone can read, whatever the umask.
+/// Writes a file that its owner alone can read. What a command left there instead, a link or a pipe, goes.
 fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    std::io::Write::write_all(&mut options.open(file)?, text.as_bytes())
+    disk::replace_unsynced(file, text.as_bytes(), 0o600)
 }
 
 /// Makes the result of a recorded run.

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::{Mutex, PoisonError};
 
+use disk::read::ReadError;
 use model::{ErrorCode, Limits, NodeKind, NodeStatus, RunError};
 use process::{Environment, Input, Spec};
-use project::read::ReadError;
 use serde_json::Value;
 
 use script::{Narration, Stream};
@@ -144,7 +144,7 @@ fn finish(job: &CommandJob, stdout: Collected) -> Outcome {
 
 fn read_report(path: &str) -> Result<Option<Value>, String> {
     // The command may have put anything there: a link to a file that it could not read, a pipe that never ends.
-    let file = match project::read::open_regular(Path::new(path)) {
+    let file = match disk::read::open_regular(Path::new(path)) {
         Ok((file, _)) => file,
         Err(ReadError::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(format!("its report cannot be read: {error}")),
