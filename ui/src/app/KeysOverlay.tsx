@@ -14,7 +14,16 @@ export function KeysOverlay({ onClose, singleKeys }: { onClose: () => void; sing
   const list = useRef<HTMLDivElement>(null);
   const words = { go: t("shell.keysGo"), view: t("shell.keysView"), do: t("shell.keysDo") };
   return (
-    <Sheet open onClose={onClose} title={t("shell.keysTitle")} initialFocus={list}>
+    <Sheet
+      open
+      onClose={onClose}
+      title={t("shell.keysTitle")}
+      initialFocus={() => {
+        // Focused here and without scrolling: a list longer than the sheet would be moved to its middle.
+        list.current?.focus({ preventScroll: true });
+        return list.current;
+      }}
+    >
       {/* The list scrolls, so it takes the focus: arrows and Page keys work at once. */}
       <div ref={list} className="app-keys-list" tabIndex={-1}>
         {!singleKeys && <p className="app-keys-off">{t("shell.keysOff")}</p>}

@@ -1,4 +1,5 @@
 // What can be done now, with its key: views register their actions, the keyboard map, the `?` overlay and the palette read them.
+import type { LucideIcon } from "lucide-react";
 import { useEffect, useRef, useSyncExternalStore } from "react";
 
 /** Where an action is listed. */
@@ -14,6 +15,8 @@ export interface Action {
   /** Other keys for the same, not shown. */
   alias?: string[];
   run: () => void;
+  /** In the palette; without one it says how the action is: going somewhere, or doing something. */
+  icon?: LucideIcon;
   /** Why it can't be done now; the action is listed, and its key does nothing. */
   off?: string;
   /** Also while a dialog is open, or a field has the focus. */

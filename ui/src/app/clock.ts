@@ -3,8 +3,11 @@ import { useCallback, useSyncExternalStore } from "react";
 
 const watchers = new Set<() => void>();
 let timer: number | undefined;
+/** The time that all see until the next tick: one that goes on within a slow render would make React draw for ever. */
+let ticked = Date.now();
 
 function tick(): void {
+  ticked = Date.now();
   for (const watcher of watchers) watcher();
 }
 
@@ -32,6 +35,6 @@ function watch(watcher: () => void): () => void {
 
 /** Now, in steps of `step` milliseconds: the component renders again only when the step is over. */
 export function useNow(step: 1000 | 10_000 | 60_000 = 10_000): number {
-  const snapshot = useCallback(() => Math.floor(Date.now() / step) * step, [step]);
+  const snapshot = useCallback(() => Math.floor((timer === undefined ? Date.now() : ticked) / step) * step, [step]);
   return useSyncExternalStore(watch, snapshot);
 }

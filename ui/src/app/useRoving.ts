@@ -2,6 +2,15 @@
 import { type KeyboardEvent, type RefObject, useLayoutEffect } from "react";
 import { reachedBy } from "./listKeys";
 
+/** For the keys of the box that filters such a list: Down goes into the list, Enter takes its first. */
+export function leaveFinder(event: KeyboardEvent, list: HTMLElement | null): void {
+  const first = list?.querySelector<HTMLElement>("[data-roving]");
+  if (!first || event.nativeEvent.isComposing || (event.key !== "ArrowDown" && event.key !== "Enter")) return;
+  event.preventDefault();
+  if (event.key === "Enter") first.click();
+  else first.focus();
+}
+
 /** Elements with `data-roving` inside `ref` share one tab stop. Give the answer to the container's `onKeyDown`. */
 export function useRoving(ref: RefObject<HTMLElement | null>, orientation: "vertical" | "horizontal" = "vertical"): (event: KeyboardEvent) => void {
   const items = () => [...(ref.current?.querySelectorAll<HTMLElement>("[data-roving]") ?? [])];

@@ -36,9 +36,11 @@ export interface DataTableProps {
   cell?: (column: Column, row: Record<string, unknown>) => ReactNode | undefined;
   /** Puts the copy button into the view's own toolbar instead of above the table. */
   bare?: boolean;
+  /** How many rows there are is said beside it. */
+  counted?: boolean;
 }
 
-export function DataTable({ rows, columns: given, label, cell, bare }: DataTableProps) {
+export function DataTable({ rows, columns: given, label, cell, bare, counted }: DataTableProps) {
   const { t, format, language } = useI18n();
   const all = useMemo(() => given ?? columnsOf(rows), [given, rows]);
   const [sorting, setSorting] = useState<Sorting>();
@@ -69,7 +71,7 @@ export function DataTable({ rows, columns: given, label, cell, bare }: DataTable
     <div className="k-col">
       {!bare && (
         <div className="k-section-head">
-          <span className="k-sub k-num">{t("kit.rows", { count: rows.length })}</span>
+          {!counted && <span className="k-sub k-num">{t("kit.rows", { count: rows.length })}</span>}
           {hidden > 0 && (
             <Button look="quiet" size="small" onClick={() => setMost(most + MORE_COLUMNS)}>
               {t("kit.moreColumns", { count: hidden })}

@@ -1,7 +1,7 @@
 // The drawings of states (design README 5). Each state has its own shape, so none depends on colour. The drawings live once in the page as
 // SVG symbols; only the running glyph is drawn in place, since an animation inside <use> does not run in every engine.
 import { useInsertionEffect } from "react";
-import type { RunNode, RunStatus } from "../api/contract";
+import type { RunStatus } from "../api/contract";
 import { type MessageKey, useI18n } from "../i18n";
 import "./glyph.css";
 
@@ -148,8 +148,3 @@ const GLYPH_WORDS = {
   claim_stale: "kit.claimStale",
   claim_orphaned: "kit.claimOrphaned",
 } as const satisfies Record<GlyphName, MessageKey>;
-
-/** The glyph of a step: a step that hasn't begun is a pale ring, not the dashed ring of a queued run. */
-export function nodeGlyph(status: RunNode["status"]): GlyphName {
-  return status === "queued" ? "todo" : status;
-}

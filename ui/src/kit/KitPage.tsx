@@ -263,7 +263,7 @@ export default function KitPage() {
         <Empty glyph="todo" title="Nothing here yet">
           <Button>Do something</Button>
         </Empty>
-        <ErrorState error={{ code: "store_unavailable", message: "unable to open database file" }} onRetry={() => {}} />
+        <ErrorState error={{ code: "store_unavailable", message: "`history.db` is no database" }} onRetry={() => {}} />
         <BoneRows rows={2} />
         <span className="k-sub">{t("common.appName")}</span>
       </div>

@@ -126,21 +126,3 @@ export function LifelineStrip({ parts, label }: { parts: readonly StripPart[]; l
     </div>
   );
 }
-
-/** Stretches of a run's stages as strip parts, for runs without phases. */
-export function stageStrip(t: T, format: Format, stages: readonly Stage[], status: RunStatus, now: number): StripPart[] {
-  return lifelineParts(stages, status, now)
-    .filter((part) => part.to > part.from)
-    .map((part, index) => {
-      const took = format.duration(part.to - part.from);
-      const said =
-        part.kind === "queue" ? t("kit.lifeQueued", { took }) : part.kind === "wait" ? t("kit.lifeWaited", { took }) : t("kit.lifeRan", { took });
-      return {
-        key: String(index),
-        kind: part.kind,
-        label: part.kind === "queue" ? "" : said,
-        title: said,
-        weight: part.to - part.from,
-      };
-    });
-}

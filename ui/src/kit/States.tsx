@@ -9,7 +9,7 @@ import { Button } from "./Button";
 import { announce } from "./Live";
 import { Glyph, type GlyphName } from "./Glyph";
 import { Icon } from "./Icon";
-import { Reveal } from "./Reveal";
+import { Said } from "./Said";
 import "./states.css";
 
 export interface EmptyProps {
@@ -89,9 +89,9 @@ export function ErrorState({ error, onRetry, title, children }: ErrorStateProps)
       <div className="k-col k-grow">
         <div className="k-med k-break">{title ?? t(errorKey(error.code))}</div>
         <div className="k-error-message">
-          <Reveal text={error.message} className="k-mono k-break" /> <code className="k-error-code">{error.code}</code>
+          <Said text={error.message} className="k-mono k-break" /> <code className="k-error-code">{error.code}</code>
         </div>
-        {error.hint && <div className="k-error-hint k-break">{error.hint}</div>}
+        {error.hint && <Said text={error.hint} className="k-error-hint k-break" />}
         {children}
         <div className="k-error-buttons">
           {onRetry && (

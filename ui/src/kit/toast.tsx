@@ -5,6 +5,7 @@ import { Toast as Base } from "@base-ui/react/toast";
 import { useI18n } from "../i18n";
 import { Button, IconButton } from "./Button";
 import { Glyph } from "./Glyph";
+import { Said } from "./Said";
 import "./overlay.css";
 
 interface Undo {
@@ -29,7 +30,7 @@ export interface ToastOptions {
 /** Says what happened, with the verb of the button that did it. */
 export function toast(text: ReactNode, { kind = "done", undo, action }: ToastOptions = {}): void {
   manager.add({
-    description: text,
+    description: typeof text === "string" ? <Said text={text} /> : text,
     timeout: kind === "error" ? 0 : 5000,
     priority: kind === "error" ? "high" : "low",
     data: { kind, action: action ?? (undo ? { label: "", run: undo } : undefined) },

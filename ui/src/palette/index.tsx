@@ -1,15 +1,13 @@
 // The palette: everything that can be done or opened, by typing. It opens on what is in memory; the store's search comes behind.
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
-import { useQueries } from "@tanstack/react-query";
 import { ArrowRight, ChevronRight, Search, SquareArrowOutUpRight } from "lucide-react";
 import { Dialog as Base } from "@base-ui/react/dialog";
-import type { ApiError, ProjectOverview } from "../api/contract";
 import { useData } from "../api/queries";
 import { useAllActions } from "../app/actions";
 import { useNow } from "../app/clock";
 import { address, navigate, runAddress, useAddress } from "../app/router";
 import { useSettings } from "../app/settings";
-import { toApiError, useHost } from "../host";
+import { useLately, useOverviews } from "../app/useOverviews";
 import { useI18n } from "../i18n";
 import { Glyph, Icon, Kbd, revealText } from "../kit";
 import { GROUPS, itemsOf, type Group, type Item, type Sources } from "./items";
@@ -49,13 +47,7 @@ function useRested(text: string, after: number): string {
   return rested;
 }
 
-/** Those that have come; one function, so that the same answers give the same list. */
-function answered(answers: readonly { data?: unknown }[]): ProjectOverview[] {
-  return answers.flatMap((answer) => (answer.data ? [answer.data as ProjectOverview] : []));
-}
-
 function useSources(find: string, asks: boolean) {
-  const host = useHost();
   const { segments } = useAddress();
   const now = useNow(60_000);
   const actions = useAllActions();
@@ -63,22 +55,7 @@ function useSources(find: string, asks: boolean) {
   const projects = useData("projects", {}).data;
   const rested = useRested(find.trim(), ASK_AFTER);
   const answer = useData("runs", { query: { text: rested }, limit: 8 }, { enabled: asks && rested.length >= 2, keepPrevious: true });
-  const lately = useMemo(
-    () =>
-      [...(projects ?? [])]
-        .filter((project) => !project.missing)
-        .sort((a, b) => b.usedAt - a.usedAt)
-        .slice(0, READ_AHEAD),
-    [projects],
-  );
-  const overviews = useQueries({
-    queries: lately.map((project) => ({
-      queryKey: ["project_overview", { project: project.key }],
-      queryFn: () =>
-        host.call("project_overview", { project: project.key }).catch((thrown: unknown) => Promise.reject(toApiError(thrown) as ApiError)),
-    })),
-    combine: answered,
-  });
+  const { overviews } = useOverviews(useLately(projects, READ_AHEAD));
   const current = rested === find.trim() && rested.length >= 2;
   const found = asks && rested.length >= 2 ? answer.data?.rows : undefined;
   const project = segments[0] === "project" ? segments[1] : undefined;
@@ -265,7 +242,6 @@ export default function Palette({ open, text: initial = "", onClose }: PalettePr
                   const { item } = row;
                   const on = row === current;
                   return (
-                    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- the field above has the keys and the focus
                     <div
                       key={item.id}
                       id={place(row)}

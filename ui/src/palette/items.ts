@@ -72,7 +72,7 @@ function actionItems(sources: Sources): Item[] {
       id: `action ${action.id}`,
       group: "do" as const,
       title: action.title,
-      icon: action.group === "go" ? SquareArrowOutUpRight : Play,
+      icon: action.icon ?? (action.group === "go" ? SquareArrowOutUpRight : Play),
       keys: action.keys,
       off: action.off,
       // What the view on screen can do comes first, going elsewhere last.

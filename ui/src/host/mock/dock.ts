@@ -23,8 +23,9 @@ function client(id: string, name: string, tile: string, state: DockClient["state
 export const dockClients: DockClient[] = [
   client("claude-code", "Claude Code", "CC", "in_step", {
     forms: ["command", "snippet"],
-    command: `claude mcp add weekly-report -- ${command} --workflow-mcp weekly-report`,
-    limits: "Tool names up to 64 characters",
+    command: `claude mcp add-json weekly-report '{"type":"stdio","command":"${command}","args":["--workflow-mcp","weekly-report"],"timeout":1800000}' -s user`,
+    limits:
+      "30 s (`MCP_TIMEOUT`); `timeout` of the entry, in milliseconds; The project's file needs the person's approval in Claude Code; It starts three servers at a time",
     file: "/home/ada/.claude.json",
   }),
   client("codex", "Codex", "Cx", "differs", {
@@ -110,9 +111,9 @@ export function dockTest(server: string, ok: boolean): DockTest {
             name: "weekly-page",
             title: "Weekly page",
             description: "The page for one week, with highlights and open points",
-            params: ["week", "tone?", "sources?"],
+            params: ["week", "tone", "sources"],
           },
-          { name: "convert", title: "Convert", description: "Turns a finished page into PDF and HTML", params: ["page", "format?"] },
+          { name: "convert", title: "Convert", description: "Turns a finished page into PDF and HTML", params: ["page", "format"] },
         ]
       : [],
     totalMs: 47,

@@ -36,7 +36,6 @@ const kit = {
   openInBrowser: "Open in browser",
   // Fields.
   required: "required",
-  optional: "optional",
   several: "several",
   defaultIs: "Default: {value}",
   on: "on",

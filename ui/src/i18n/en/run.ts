@@ -57,7 +57,6 @@ const run = {
   took: "Took",
   from: "From",
   todayAt: "today {time}",
-  aClient: "an AI client",
   theClient: "The client",
   tookSoFar: "{took} so far",
   tookWaiting: "{took}, {waited} of it waiting for you",

@@ -3,10 +3,10 @@ import type { Area } from "../types";
 const runform = {
   title: "Run {name}",
   titleChoose: "Run an entrypoint",
-  project: "Project",
   entrypoint: "Entrypoint",
-  chooseProject: "Choose a project",
-  folderMissing: "its folder is not there",
+  find: "Find an entrypoint or project",
+  noEntrypoint: "No entrypoint or project has “{text}” in its name",
+  nothingAnywhere: "No project has anything to run now. Their overviews say why.",
   nothingToRun: "Nothing in this project can run now. Its overview says why.",
   entrypointGone: "The project has no entrypoint “{name}” any more. Choose another.",
   side: "How to fill it in",

@@ -33,7 +33,6 @@ const zh: Translation<typeof kit> = {
   openLink: "打开 {host} 的网页？",
   openInBrowser: "在浏览器中打开",
   required: "必填",
-  optional: "选填",
   several: "可多个",
   defaultIs: "默认：{value}",
   on: "开",

@@ -57,7 +57,6 @@ const zh: Translation<typeof run> = {
   took: "用时",
   from: "来自",
   todayAt: "今天 {time}",
-  aClient: "一个 AI 客户端",
   theClient: "客户端",
   tookSoFar: "已用 {took}",
   tookWaiting: "{took}，其中 {waited} 在等你",

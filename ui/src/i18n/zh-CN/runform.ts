@@ -4,10 +4,10 @@ import type { Translation } from "../types";
 const zh: Translation<typeof runform> = {
   title: "运行「{name}」",
   titleChoose: "运行入口",
-  project: "项目",
   entrypoint: "入口",
-  chooseProject: "选择项目",
-  folderMissing: "文件夹不存在",
+  find: "查找入口或项目",
+  noEntrypoint: "没有名称含「{text}」的入口或项目",
+  nothingAnywhere: "目前没有可运行的项目，原因见各项目的概览。",
   nothingToRun: "这个项目现在没有可运行的入口，原因见项目概览。",
   entrypointGone: "项目中已没有入口「{name}」，选择另一个。",
   side: "填写方式",

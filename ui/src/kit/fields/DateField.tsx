@@ -69,7 +69,6 @@ function Calendar({ day, onPick }: CalendarProps) {
         </span>
         <IconButton icon={ChevronRight} label={t("kit.nextMonth")} size="small" bare onClick={() => move(0, 1)} />
       </div>
-      {/* eslint-disable-next-line jsx-a11y/no-static-element-interactions -- keys of the buttons inside */}
       <div
         ref={grid}
         className="k-calendar-grid"

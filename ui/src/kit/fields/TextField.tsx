@@ -1,6 +1,5 @@
-import { useRef, type KeyboardEvent, type ReactNode } from "react";
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { Eye, EyeOff, Search, X, type LucideIcon } from "lucide-react";
-import { useState } from "react";
 import { useI18n } from "../../i18n";
 import { cx } from "../cx";
 import { Icon } from "../Icon";
@@ -118,12 +117,17 @@ export interface SearchFieldProps {
   label: string;
   placeholder?: string;
   onKeyDown?: (event: KeyboardEvent<HTMLInputElement>) => void;
+  /** Where finding is what a person came for. */
+  takesFocus?: boolean;
 }
 
 /** The search box of a view. Escape clears it. */
-export function SearchField({ value, onChange, label, placeholder, onKeyDown }: SearchFieldProps) {
+export function SearchField({ value, onChange, label, placeholder, onKeyDown, takesFocus }: SearchFieldProps) {
   const { t } = useI18n();
   const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (takesFocus) input.current?.focus();
+  }, [takesFocus]);
   return (
     <span className="k-input k-input-small">
       <Icon of={Search} size={15} />

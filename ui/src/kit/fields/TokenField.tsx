@@ -27,7 +27,6 @@ export function TokenField({ value, onChange, onBlur, placeholder, wrong, mono, 
 
   return (
     // A click anywhere in the box goes to the text; the keyboard gets there anyhow.
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions, jsx-a11y/click-events-have-key-events
     <span
       className="k-input k-tokens"
       data-invalid={rest.invalid || undefined}

@@ -6,6 +6,7 @@ import { type I18n, useI18n } from "../../i18n";
 import { Checkbox, RadioList } from "../Choice";
 import { DateField, FileField, MultiSelectField, NumberField, SecretField, SelectField, TextArea, TextField, TokenField } from "../fields";
 import { Icon } from "../Icon";
+import { Said } from "../Said";
 import { Segmented } from "../Segmented";
 import { Switch } from "../Switch";
 import { revealText } from "../text";
@@ -38,13 +39,11 @@ export interface ParamFieldProps {
   onBlur: () => void;
   width: Width;
   locked?: boolean;
-  /** "required" or "optional" beside the name: whichever is rarer in the form. */
-  mark: "required" | "optional" | undefined;
   place: (element: HTMLElement | null) => void;
   over?: boolean;
 }
 
-export function ParamField({ field, value, fault, onChange, onBlur, width, locked, mark, place, over }: ParamFieldProps) {
+export function ParamField({ field, value, fault, onChange, onBlur, width, locked, place, over }: ParamFieldProps) {
   const i18n = useI18n();
   const { t } = i18n;
   const id = useId();
@@ -208,7 +207,7 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
   }
 
   const notes = [
-    mark && t(mark === "required" ? "kit.required" : "kit.optional"),
+    field.required && t("kit.required"),
     type === "file" && list && members.length > 0 && t("kit.filesCount", { count: members.length }),
     list && type !== "file" && !(hasOptions(field) && options.length <= 4) && t("kit.several"),
   ].filter(Boolean);
@@ -235,9 +234,8 @@ export function ParamField({ field, value, fault, onChange, onBlur, width, locke
         <span className="k-field-head">{head}</span>
       )}
       {control}
-      {said && fault?.index === undefined && <FaultLine id={faultId} text={said} />}
-      {said && fault?.index !== undefined && type !== "file" && <FaultLine id={faultId} text={said} />}
-      {hint && (!said || type === "secret") && (
+      {said && (fault?.index === undefined || type !== "file") && <FaultLine id={faultId} text={said} />}
+      {hint && (
         <span className="k-field-hint" id={hintId}>
           {hint}
         </span>
@@ -250,7 +248,7 @@ function FaultLine({ id, text }: { id: string; text: string }) {
   return (
     <span className="k-field-fault" id={id} role="alert">
       <Icon of={CircleAlert} size={14} />
-      <span className="k-break">{revealText(text)}</span>
+      <Said text={text} className="k-break" />
     </span>
   );
 }

@@ -20,9 +20,6 @@ export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProp
   const { fields, draft, faults, set, leave, register } = form;
   const [lastFile, setLastFile] = useState<string>();
   const [over, setOver] = useState(false);
-  const required = fields.filter((field) => field.required).length;
-  // Mark whichever is rarer, and nothing when all are the same.
-  const mark = required === fields.length && fields.length > 1 ? undefined : required * 2 > fields.length ? "optional" : "required";
   const widths = useMemo(() => layoutFields(fields, draft), [fields, draft]);
 
   const files = fields.filter((field) => field.type === "file");
@@ -53,7 +50,6 @@ export function ParamFields({ form, locked, takesDrops = true }: ParamFieldsProp
             onBlur={() => leave(field.name)}
             width={widths[index]!}
             locked={locked}
-            mark={(mark === "required") === (field.required ?? false) && mark ? mark : undefined}
             place={register(field.name)}
             over={over && field.name === target?.name}
           />

@@ -128,6 +128,14 @@ describe("a generated form", () => {
     expect(host.calls.some(({ name }) => name === "start_run")).toBe(false);
   });
 
+  test("what is required says so, alone or among others; the hint stays beside a fault", async () => {
+    await show(<Form fields={[{ name: "who", type: "string", title: "Who", required: true, description: "A first name" }]} />);
+    await expect.element(page.getByText("required", { exact: true })).toBeVisible();
+    await userEvent.click(send());
+    await expect.element(page.getByRole("alert")).toBeVisible();
+    await expect.element(page.getByText("A first name")).toBeVisible();
+  });
+
   const words: Param[] = [
     { name: "first", type: "string", title: "First", required: true },
     { name: "words", type: "integer", title: "Words", minimum: 80, maximum: 2000 },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { saidPieces } from "../Said";
 import { cutText, drawnPieces, revealText, shortenMiddle } from "../text";
 
 describe("what cannot be seen is shown", () => {
@@ -47,6 +48,12 @@ describe("what is drawn", () => {
     expect(drawnPieces(text).filter((piece) => piece.escape).length).toBeLessThan(3_000);
     expect(whole(text)).toBe(revealText(text));
   });
+});
+
+test("names between backticks are code, and nothing else is", () => {
+  expect(saidPieces("`a` is no `b c`.")).toEqual(["", "a", " is no ", "b c", "."]);
+  expect(saidPieces("it`s one")).toEqual(["it`s one"]);
+  expect(saidPieces("`` and ```")).toEqual(["`` and ```"]);
 });
 
 describe("cutting", () => {

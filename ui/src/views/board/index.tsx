@@ -215,6 +215,7 @@ export default function Board({ project: row, bar, tabsEnd }: BoardProps) {
       title: t("board.newCard"),
       group: "do",
       keys: "N",
+      icon: Plus,
       ...(view?.readOnly ? { off: t("board.readOnlyWhy") } : {}),
       run: () => canCreate && setCreating(newIn),
     },

@@ -53,6 +53,28 @@ describe("comparing", () => {
     await expect.poll(() => document.querySelectorAll("#cp-input .cp-row").length).toBeGreaterThan(4);
     expect(document.querySelector("#cp-input .cp-row")?.children).toHaveLength(1);
   });
+  test("the other run is chosen by keys alone", async () => {
+    const host = createSceneHost({ settings: { language: "en", theme: "light" } });
+    const scene = host.scenes["20261123-5dqe"]!;
+    const { run } = scene.detail;
+    host.scenes["20261122-m0re"] = {
+      ...scene,
+      detail: { ...scene.detail, run: { ...run, runId: "20261122-m0re", createdAt: run.createdAt - 5_000 } },
+    };
+    await renderApp({ at: "/compare?a=20261130-e1ka", host });
+    await expect.element(page.getByRole("searchbox", { name: "Find a run" })).toHaveFocus();
+    await expect.poll(() => document.querySelectorAll(".cp-picker-row").length).toBeGreaterThan(1);
+    await userEvent.keyboard("{ArrowDown}");
+    await expect.poll(() => document.activeElement?.className).toBe("cp-picker-row");
+    const first = document.activeElement?.textContent ?? "";
+    // What tells runs of a name apart: when it began, how long it took, who started it.
+    expect(first).toMatch(/\d\d:\d\d:\d\d · .+ · .+/);
+    await userEvent.keyboard("{ArrowDown}");
+    expect(document.activeElement?.textContent).not.toBe(first);
+    await userEvent.keyboard("{ArrowUp}{Enter}");
+    await expect.poll(() => new URLSearchParams(location.hash.split("?")[1]).get("b")).toBeTruthy();
+    expect(first).toContain(new URLSearchParams(location.hash.split("?")[1]).get("b"));
+  });
   test("with one run, the other is chosen", async () => {
     await open("/compare?a=20261130-e1ka");
     await page.getByRole("button", { name: /20261123-5dqe/ }).click();

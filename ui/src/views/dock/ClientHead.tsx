@@ -1,6 +1,6 @@
 import type { DockClient } from "../../api/contract";
 import { useI18n } from "../../i18n";
-import { Glyph, Reveal, revealText, Segmented, Tag, Tile, type Tone } from "../../kit";
+import { Glyph, revealText, Said, Segmented, Tag, Tile, type Tone } from "../../kit";
 import { asksWords, STATE_WORDS } from "./words";
 
 const TONES: Record<DockClient["state"], Tone> = { in_step: "ok", differs: "wait", not_added: "idle", absent: "idle" };
@@ -25,7 +25,7 @@ export function ClientHead({ client, scope, onScope }: ClientHeadProps) {
             {t(STATE_WORDS[client.state])}
           </Tag>
         </span>
-        <Reveal className="k-sub k-break" text={client.detail ?? asksWords(i18n, client, "long")} limit={300} />
+        <Said className="k-sub k-break" text={client.detail ?? asksWords(i18n, client, "long")} limit={300} />
       </div>
       {client.scopes.length > 1 && (
         <Segmented

@@ -55,7 +55,6 @@ export function ClientList({ clients, current, onPick, servers, config }: Client
       <div className="dk-find">
         <SearchField value={find} onChange={setFind} label={t("dock.find")} />
       </div>
-      {/* eslint-disable-next-line jsx-a11y/no-static-element-interactions -- its buttons have the focus */}
       <div ref={list} className="dk-clients" onKeyDown={onKeyDown}>
         {here.length > 0 && <div className="dk-head">{t("dock.onThisComputer")}</div>}
         {here.map(row)}

@@ -36,7 +36,7 @@ export function CopyBox({ client }: { client: DockClient }) {
       </div>
       {/* A region that scrolls has to be reachable by keyboard. */}
       <pre
-        className={form === "snippet" ? "dk-code" : "dk-code dk-code-wrap"}
+        className={form === "snippet" ? "dk-code" : `dk-code dk-code-${form}`}
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         role="region"

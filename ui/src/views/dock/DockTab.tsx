@@ -90,19 +90,27 @@ export function DockTab({ project, entrypoints, onCheck }: DockTabProps) {
   return (
     <div className="dk">
       <ClientList clients={view.clients} current={client.id} onPick={(id) => setClient(id)} servers={servers || undefined} config={view.config} />
-      <ClientPane key={`${serverId} ${client.id}`} view={view} client={client} shortKey={key === view.shortKey} onKey={setKey} />
+      <ClientPane
+        key={`${serverId} ${client.id}`}
+        view={view}
+        entrypoints={entrypoints}
+        client={client}
+        shortKey={key === view.shortKey}
+        onKey={setKey}
+      />
     </div>
   );
 }
 
 interface ClientPaneProps {
   view: DockView;
+  entrypoints: readonly EntrypointRow[];
   client: DockClient;
   shortKey: boolean;
   onKey: (key: string | undefined) => void;
 }
 
-function ClientPane({ view, client, shortKey, onKey }: ClientPaneProps) {
+function ClientPane({ view, entrypoints, client, shortKey, onKey }: ClientPaneProps) {
   const { t } = useI18n();
   const queries = useQueryClient();
   const [scope, setScope] = useState<"user" | "project">(client.scopes[0] ?? "user");
@@ -146,7 +154,7 @@ function ClientPane({ view, client, shortKey, onKey }: ClientPaneProps) {
           <NameLosses client={client} shortKey={view.shortKey} short={shortKey} onKey={onKey} />
         </div>
         <div className="dk-side">
-          <TestPanel test={test} />
+          <TestPanel test={test} entrypoints={entrypoints} />
           <Facts view={view} client={client} />
         </div>
       </div>

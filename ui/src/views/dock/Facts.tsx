@@ -1,13 +1,14 @@
 import type { DockClient, DockView } from "../../api/contract";
 import { useI18n } from "../../i18n";
-import { CopyIconButton, revealText, shortenMiddle } from "../../kit";
+import { CopyIconButton, revealText, Said, shortenMiddle } from "../../kit";
 import { CommandWords } from "./CommandWords";
-import { asksWords } from "./words";
+import { asksWords, limitsOf } from "./words";
 
 /** What a person asks about this client: name of the server, the command, limits, who asks. */
 export function Facts({ view, client }: { view: DockView; client: DockClient }) {
   const i18n = useI18n();
   const { t } = i18n;
+  const limits = limitsOf(client);
   const command = [view.command, ...view.args].join(" ");
   return (
     <dl className="k-panel k-rows dk-facts">
@@ -32,9 +33,15 @@ export function Facts({ view, client }: { view: DockView; client: DockClient }) 
           </dd>
         </div>
       )}
-      <div className={client.limits && client.limits.length > 24 ? "dk-fact dk-fact-tall" : "dk-fact"}>
+      {/* One row, one term, and each sentence on a line of its own. */}
+      <div className={limits.length > 0 ? "dk-fact dk-fact-tall" : "dk-fact"}>
         <dt>{t("dock.limits")}</dt>
-        <dd className="k-break">{client.limits ? revealText(client.limits) : t("dock.noLimit")}</dd>
+        {limits.map((limit) => (
+          <dd key={limit} className="k-break">
+            <Said text={limit} />
+          </dd>
+        ))}
+        {limits.length === 0 && <dd className="k-break">{t("dock.noLimit")}</dd>}
       </div>
       <div className="dk-fact">
         <dt>{t("dock.asks")}</dt>

@@ -3,7 +3,7 @@ import { FileText, RotateCw } from "lucide-react";
 import type { DockView, EntrypointRow } from "../../api/contract";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Button, CopyButton, Glyph, Icon, revealText, toast } from "../../kit";
+import { Button, CopyButton, Glyph, Icon, revealText, Said, toast } from "../../kit";
 
 interface NothingToOfferProps {
   view: DockView;
@@ -35,11 +35,17 @@ export function NothingToOffer({ view, entrypoints, folder, onCheck }: NothingTo
                 <span className="k-col k-grow">
                   <span className="k-mono k-semi k-break">{revealText(row.error?.file ?? row.id)}</span>
                   <span className="k-sub k-break">
-                    {row.error
-                      ? row.error.line === undefined
-                        ? revealText(row.error.message)
-                        : t("project.atLine", { line: String(row.error.line), why: revealText(row.error.message) })
-                      : t("dock.isDraft")}
+                    {row.error ? (
+                      <Said
+                        text={
+                          row.error.line === undefined
+                            ? row.error.message
+                            : t("project.atLine", { line: String(row.error.line), why: row.error.message })
+                        }
+                      />
+                    ) : (
+                      t("dock.isDraft")
+                    )}
                   </span>
                 </span>
                 {file && (

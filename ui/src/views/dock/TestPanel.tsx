@@ -1,10 +1,11 @@
 // Starts exactly the shown command in the bare environment a client gives, and says stage by stage how far it came.
 import { useMutation, useQueryClient, useQuery } from "@tanstack/react-query";
 import { Zap } from "lucide-react";
-import type { ApiError, DockTest, TestStage } from "../../api/contract";
+import type { ApiError, DockTest, EntrypointRow, TestStage } from "../../api/contract";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { announce, Button, CopyButton, errorKey, Glyph, Reveal, revealText } from "../../kit";
+import { announce, Button, CopyButton, errorKey, Glyph, Reveal, revealText, Said } from "../../kit";
+import { paramWords } from "./words";
 
 const STAGES: readonly TestStage["name"][] = ["start", "initialize", "tools"];
 
@@ -57,7 +58,13 @@ export function useTest(server: string): TestState {
   return { ...kept, running: act.isPending, run };
 }
 
-export function TestPanel({ test }: { test: TestState }) {
+interface TestPanelProps {
+  test: TestState;
+  /** The tools are made of these; they know what has to be given. */
+  entrypoints: readonly EntrypointRow[];
+}
+
+export function TestPanel({ test, entrypoints }: TestPanelProps) {
   const { t, format } = useI18n();
   const { result, error, running, run } = test;
   const tried = (result !== undefined || error !== undefined) && !running;
@@ -98,7 +105,7 @@ export function TestPanel({ test }: { test: TestState }) {
                 <Glyph name={glyph} label={stage ? undefined : ""} />
                 <span className="k-col">
                   <span className={stage || isNow ? undefined : "k-mid"}>{t(`dock.stage_${name}`)}</span>
-                  {stage?.detail && !stage.ok && <Reveal className="k-sub k-break" text={stage.detail} limit={400} />}
+                  {stage?.detail && !stage.ok && <Said className="k-sub k-break" text={stage.detail} limit={400} />}
                 </span>
                 <span className="k-num k-sm k-mid" title={stage?.ok ? stage.detail && revealText(stage.detail) : undefined}>
                   {stage?.ms === undefined ? "–" : format.duration(stage.ms)}
@@ -116,7 +123,7 @@ export function TestPanel({ test }: { test: TestState }) {
                 <span className="k-mono k-semi k-break">{revealText(tool.name)}</span>
                 {tool.title && <span className="k-mid k-break">{revealText(tool.title)}</span>}
               </span>
-              {tool.params.length > 0 && <span className="k-mono k-dim k-break dk-params">{tool.params.map(revealText).join(", ")}</span>}
+              {tool.params.length > 0 && <span className="k-mono k-dim k-break dk-params">{paramWords(tool, entrypoints)}</span>}
             </li>
           ))}
           {result.tools.length === 0 && <li className="dk-tool k-sub">{t("dock.noTools")}</li>}
@@ -125,9 +132,9 @@ export function TestPanel({ test }: { test: TestState }) {
       {bad && (
         <div className="dk-why" role="alert">
           {error && <span className="k-fail k-med">{t(errorKey(error.code))}</span>}
-          {error && <Reveal className="k-mono k-break" text={error.message} limit={600} />}
+          {error && <Said className="k-break" text={error.message} limit={600} />}
           {result?.stderr && <Reveal className="k-mono k-break dk-stderr" text={result.stderr.trim()} limit={1500} />}
-          {(result?.hint ?? error?.hint) && <Reveal className="k-mid k-break" text={(result?.hint ?? error?.hint)!} limit={600} />}
+          {(result?.hint ?? error?.hint) && <Said className="k-mid k-break" text={(result?.hint ?? error?.hint)!} limit={600} />}
         </div>
       )}
       {tried && (

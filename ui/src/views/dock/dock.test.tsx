@@ -6,6 +6,7 @@ import { renderApp } from "../../../tests/render";
 import type { DockPlan, DockTest, DockView } from "../../api/contract";
 import { createMockHost, type MockHost } from "../../host/mock";
 import { paint } from "./highlight";
+import { commandWords, limitsOf, paramWords } from "./words";
 
 async function open(client?: string, options: Parameters<typeof renderApp>[0] = {}) {
   const rendered = await renderApp({ at: `/project/weekly-report/dock${client ? `?client=${client}` : ""}`, ...options });
@@ -60,6 +61,51 @@ describe("copy", () => {
     expect(host.copied).toEqual([client.command]);
     await userEvent.click(page.getByRole("radio", { name: "Snippet" }));
     expect(document.querySelector(".dk-code")!.textContent).toBe(client.snippet.text);
+  });
+});
+
+describe("words", () => {
+  test("a command is cut at the gaps between its words; what is quoted stays whole", () => {
+    const command = `claude mcp add-json my-key '{"a": "b c", "d": "it'\\''s"}' -e "x \\" y" -s  user`;
+    expect(commandWords(command).join("")).toBe(command);
+    expect(commandWords(command).filter((word) => word.trim())).toEqual([
+      "claude",
+      "mcp",
+      "add-json",
+      "my-key",
+      `'{"a": "b c", "d": "it'\\''s"}'`,
+      "-e",
+      `"x \\" y"`,
+      "-s",
+      "user",
+    ]);
+    // A quote that nothing closes is a character.
+    expect(commandWords("say it's so").join("")).toBe("say it's so");
+  });
+  test("no word of a command is broken", async () => {
+    await open("claude-code");
+    const words = [...document.querySelectorAll(".dk-code .dk-word")];
+    expect(words.map((word) => word.textContent)).toContain('"command":"/opt/workflow-code/workflow-code",');
+    // One line of text each.
+    for (const word of words) expect(word.getBoundingClientRect().height).toBeLessThan(25);
+  });
+  test("limits are sentences, one a line, without backticks", async () => {
+    expect(limitsOf({ limits: "60 s; its file is YAML; " } as never)).toEqual(["60 s", "Its file is YAML"]);
+    expect(limitsOf({} as never)).toEqual([]);
+    await open("claude-code");
+    const limits = [...document.querySelectorAll(".dk-fact")].find((row) => row.querySelector("dt")?.textContent === "Limits");
+    expect([...limits!.querySelectorAll("dd")].map((line) => line.textContent)).toEqual([
+      "30 s (MCP_TIMEOUT)",
+      "timeout of the entry, in milliseconds",
+      "The project's file needs the person's approval in Claude Code",
+      "It starts three servers at a time",
+    ]);
+    expect([...limits!.querySelectorAll("code")].map((code) => code.textContent)).toEqual(["MCP_TIMEOUT", "timeout"]);
+  });
+  test("what a tool needs has a star, where the project says so", () => {
+    const tool = { name: "main", params: ["week", "tone"] };
+    expect(paramWords(tool, [{ id: "main", params: [{ name: "week", type: "date", required: true }] }] as never)).toBe("week*, tone");
+    expect(paramWords(tool, [])).toBe("week, tone");
   });
 });
 

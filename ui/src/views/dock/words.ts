@@ -1,4 +1,4 @@
-import type { DockClient } from "../../api/contract";
+import type { DockClient, DockTest, EntrypointRow } from "../../api/contract";
 import type { I18n, MessageKey } from "../../i18n";
 import { revealText } from "../../kit";
 
@@ -28,4 +28,21 @@ const EFFECTS: Record<string, MessageKey> = { dropped: "dock.effectDropped", cut
 export function effectWords({ t }: I18n, effect: string): string {
   const known = Object.hasOwn(EFFECTS, effect) ? EFFECTS[effect] : undefined;
   return known ? t(known) : revealText(effect);
+}
+
+/** What a client says of its limits, sentence by sentence. */
+export function limitsOf(client: DockClient): string[] {
+  const sentences = (client.limits ?? "").split("; ").map((sentence) => sentence.trim());
+  return [...new Set(sentences.filter(Boolean).map((sentence) => sentence.charAt(0).toUpperCase() + sentence.slice(1)))];
+}
+
+/** A command cut into its words and the gaps between them; what is quoted is one word. Put together again it is the command. */
+export function commandWords(text: string): string[] {
+  return text.match(/\s+|(?:\\.|[^\s'"\\]|'[^']*'|"(?:\\.|[^"\\])*"|['"\\])+/g) ?? [];
+}
+
+/** What a tool takes. A star stands at what has to be given, as far as the tool is one of these entrypoints. */
+export function paramWords(tool: DockTest["tools"][number], entrypoints: readonly EntrypointRow[]): string {
+  const params = entrypoints.find((one) => one.id === tool.name)?.params ?? [];
+  return tool.params.map((name) => revealText(name) + (params.some((param) => param.name === name && param.required) ? "*" : "")).join(", ");
 }

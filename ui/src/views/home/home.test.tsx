@@ -17,6 +17,25 @@ test("the oldest question is first, and the row is the question", async () => {
   expect(all[2]).toContain("Which tone");
 });
 
+test.each(["en", "zh-CN"] as const)("columns of the three lists stand under each other, %s", async (language) => {
+  await renderApp({ settings: { language } });
+  await expect.poll(() => document.querySelectorAll(".home-row-recent").length).toBeGreaterThan(2);
+  const lefts = (what: string) => new Set([...document.querySelectorAll(what)].map((cell) => Math.round(cell.getBoundingClientRect().left)));
+  expect([...lefts(".home-from")]).toHaveLength(1);
+  expect([...lefts(".home-time, .home-progress, .home-life")]).toHaveLength(1);
+});
+
+test("how long a call stays open is as high as its row's other words", async () => {
+  await renderApp();
+  await expect.poll(() => document.querySelector(".home-left")).not.toBeNull();
+  const middle = (element: Element | null | undefined) => {
+    const box = element!.getBoundingClientRect();
+    return (box.top + box.bottom) / 2;
+  };
+  const left = document.querySelector(".home-left");
+  expect(Math.abs(middle(left) - middle(left?.closest(".home-wait")?.querySelector(".home-from")))).toBeLessThanOrEqual(0.5);
+});
+
 test("an approval is never decided here: it says Review and leads to the question", async () => {
   await renderApp();
   const row = rows().filter({ hasText: "gh release create v4.2.0" });

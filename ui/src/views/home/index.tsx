@@ -1,5 +1,5 @@
 // Home: what waits for a person, what runs, what was last. Every number and row leads on.
-import { Play } from "lucide-react";
+import { Play, Plus } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { Home as HomeData } from "../../api/contract";
 import { useData } from "../../api/queries";
@@ -63,7 +63,7 @@ export default function Home() {
     { id: "next-row", title: t("home.actNext"), group: "view", keys: "J", alias: ["↓"], palette: false, run: () => move(1) },
     { id: "previous-row", title: t("home.actPrevious"), group: "view", keys: "K", alias: ["↑"], palette: false, run: () => move(-1) },
     { id: "open-row", title: t("home.actAnswer"), group: "view", keys: "Enter", palette: false, run: () => rows()[0]?.click() },
-    { id: "new", title: t("home.actNew"), group: "do", keys: "N", run: () => void addProject() },
+    { id: "new", title: t("home.actNew"), group: "do", keys: "N", icon: Plus, run: () => void addProject() },
   ]);
 
   return (

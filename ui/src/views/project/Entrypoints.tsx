@@ -7,7 +7,7 @@ import { openRunForm } from "../../app/overlays";
 import { Link, navigate, runAddress } from "../../app/router";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Button, Empty, fieldTitle, Glyph, Icon, Reveal, revealText, Some, Tag, toast } from "../../kit";
+import { Button, Empty, fieldTitle, Glyph, Icon, Reveal, revealText, Said, Some, Tag, toast } from "../../kit";
 import { barsOf, inOrder, medianOf, paramType, type BarLook } from "./facts";
 import { runsOf } from "./links";
 
@@ -19,6 +19,7 @@ const FILL: Record<BarLook, string> = {
   failed: "var(--fail-solid)",
   interrupted: "none",
   open: "var(--run-solid)",
+  waiting: "var(--wait-solid)",
   cancelled: "var(--ghost)",
 };
 
@@ -30,7 +31,6 @@ function Bars({ entrypoint }: { entrypoint: EntrypointRow }) {
   const bars = barsOf(entrypoint.recent);
   if (bars.length === 0) return null;
   return (
-    // eslint-disable-next-line jsx-a11y/interactive-supports-focus -- its links have the focus
     <div
       ref={root}
       className="pj-bars"
@@ -130,7 +130,7 @@ function Row({ project, entrypoint, primary }: RowProps) {
     navigate(to);
   };
   return (
-    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- the name is the link for the keyboard
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the name is the link for the keyboard
     <li className="pj-entry" onClick={open}>
       <div className="pj-entry-head">
         <span className="k-r k-wrap pj-entry-name">
@@ -194,7 +194,7 @@ function BrokenRow({ entrypoint, folder }: { entrypoint: EntrypointRow; folder: 
       <Glyph name="failed" label={t("project.broken")} />
       <span className="k-mono k-semi k-break">{revealText(name)}</span>
       <span className="k-fail k-sm k-break pj-broken-why">
-        {error.line === undefined ? revealText(error.message) : t("project.atLine", { line: String(error.line), why: revealText(error.message) })}
+        <Said text={error.line === undefined ? error.message : t("project.atLine", { line: String(error.line), why: error.message })} />
       </span>
       {(error.file ?? entrypoint.file) && (
         <Button

@@ -6,7 +6,7 @@ import type { Finding, ProjectOverview } from "../../api/contract";
 import { useAct } from "../../api/queries";
 import { useNow } from "../../app/clock";
 import { useI18n } from "../../i18n";
-import { announce, Button, Glyph, IconButton, Icon, revealText, toast, type GlyphName } from "../../kit";
+import { announce, Button, Glyph, IconButton, Icon, revealText, Said, toast, type GlyphName } from "../../kit";
 
 const GLYPHS: Record<"error" | "warning", GlyphName> = { error: "failed", warning: "notice" };
 
@@ -47,7 +47,7 @@ function Row({ project, finding }: { project: string; finding: Finding }) {
       <span className="k-col k-grow">
         <span className="k-med k-break">{revealText(finding.title)}</span>
         {finding.detail && <span className="k-sub k-break">{revealText(finding.detail)}</span>}
-        {finding.hint && !finding.mend && <span className="k-sub k-break">{revealText(finding.hint)}</span>}
+        {finding.hint && !finding.mend && <Said className="k-sub k-break" text={finding.hint} />}
         {still && (
           <span className="k-sub k-wait" role="status">
             {t("project.stillThere")}

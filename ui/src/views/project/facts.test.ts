@@ -15,8 +15,15 @@ describe("the median", () => {
 
 describe("bars", () => {
   test("heights grow with the logarithm of the duration, looks with the state", () => {
-    const bars = barsOf([run("success", 100), run("failed", 60_000), run("interrupted", 3_600_000), run("running"), run("timeout", 1e12)]);
-    expect(bars.map((bar) => bar.look)).toEqual(["plain", "failed", "interrupted", "open", "failed"]);
+    const bars = barsOf([
+      run("success", 100),
+      run("failed", 60_000),
+      run("interrupted", 3_600_000),
+      run("running"),
+      run("timeout", 1e12),
+      run("waiting_for_input"),
+    ]);
+    expect(bars.map((bar) => bar.look)).toEqual(["plain", "failed", "interrupted", "open", "failed", "waiting"]);
     expect(bars[0]!.height).toBe(0);
     expect(bars[2]!.height).toBe(1);
     expect(bars[4]!.height).toBe(1);

@@ -19,7 +19,7 @@ export function medianOf(recent: EntrypointRow["recent"]): number | undefined {
   return took.length % 2 === 1 ? took[half] : (took[half - 1]! + took[half]!) / 2;
 }
 
-export type BarLook = "plain" | "failed" | "interrupted" | "open" | "cancelled";
+export type BarLook = "plain" | "failed" | "interrupted" | "open" | "waiting" | "cancelled";
 export interface Bar {
   look: BarLook;
   /** 0 to 1, by the logarithm of the duration between the shortest and the longest shown. */
@@ -33,7 +33,7 @@ const LOOKS: Partial<Record<RunStatus, BarLook>> = {
   cancelled: "cancelled",
   running: "open",
   queued: "open",
-  waiting_for_input: "open",
+  waiting_for_input: "waiting",
 };
 
 /** Bars of the last runs. Heights compare within one entrypoint and across those of a project, so the scale is fixed: 0.1 s to 1 h. */

@@ -33,7 +33,7 @@ describe("entrypoints", () => {
     const broken = document.querySelector(".pj-broken")!;
     expect(broken.nextElementSibling).toBeNull();
     expect(broken.textContent).toContain("workflows/archive.ts");
-    expect(broken.textContent).toContain("line 14: `phases` must name at least one phase");
+    expect(broken.textContent).toContain("line 14: phases must name at least one phase");
     const reveal = vi.spyOn(host, "reveal");
     await userEvent.click(page.getByRole("button", { name: "Show file" }));
     expect(reveal).toHaveBeenCalledWith("/home/ada/work/weekly-report/workflows/archive.ts");

@@ -1,11 +1,13 @@
 // The list of runs beside a run: what waits, what runs, what was. On a narrow window it is a drawer.
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { ListFilter, PanelLeftClose, Search } from "lucide-react";
 import type { RunRow } from "../../api/contract";
 import { useData } from "../../api/queries";
 import { useNow } from "../../app/clock";
+import { Elapsed } from "../../app/Elapsed";
 import { Link, navigate, runAddress } from "../../app/router";
 import { neighbour } from "../../app/trail";
+import { useWidth } from "../../app/useWidth";
 import { useI18n } from "../../i18n";
 import { IconButton } from "../../kit/Button";
 import { revealText } from "../../kit/text";
@@ -22,12 +24,8 @@ export interface ListPane {
   close: () => void;
 }
 
-const isNarrow = () =>
-  (document.getElementById("content")?.clientWidth ?? window.innerWidth) <
-  DRAWER_BELOW * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-
 /** Whether the list is there. As a drawer it closes when another run is chosen. */
-export function useListPane(run: string, waits: boolean): ListPane {
+export function useListPane(root: RefObject<HTMLElement | null>, run: string, waits: boolean): ListPane {
   // Until somebody decides, a run that waits has the list of what else waits beside it.
   const [wide, setWide] = useState<boolean | null>(() => remembered<boolean | null>("run.list", null));
   const [asks, setAsks] = useState(waits);
@@ -35,12 +33,9 @@ export function useListPane(run: string, waits: boolean): ListPane {
     if (waits) setAsks(true);
   }, [waits]);
   const [drawer, setDrawer] = useState(false);
-  const [narrow, setNarrow] = useState(isNarrow);
-  useEffect(() => {
-    const measure = () => setNarrow(isNarrow());
-    window.addEventListener("resize", measure);
-    return () => window.removeEventListener("resize", measure);
-  }, []);
+  const width = useWidth(root);
+  // Before it is measured it counts as narrow: a list that comes a moment later is better than one over the question.
+  const narrow = width === undefined || width < DRAWER_BELOW;
   useEffect(() => setDrawer(false), [run]);
   const shown = wide ?? asks;
   return {
@@ -195,9 +190,11 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
                     <span className="k-r">
                       <span className="k-med k-trunc k-grow">{revealText(row.entrypointTitle)}</span>
                       <span className="k-xs k-dim k-num" title={format.absolute(row.createdAt)}>
-                        {hasEnded(row.status) || row.status === "waiting_for_input"
-                          ? format.relative(row.finishedAt ?? row.stages.at(-1)?.at ?? row.createdAt, now)
-                          : format.clock(now - (row.startedAt ?? row.createdAt))}
+                        {hasEnded(row.status) || row.status === "waiting_for_input" ? (
+                          format.relative(row.finishedAt ?? row.stages.at(-1)?.at ?? row.createdAt, now)
+                        ) : (
+                          <Elapsed from={row.startedAt ?? row.createdAt} />
+                        )}
                       </span>
                     </span>
                     <span className="k-sub k-trunc">{revealText(second)}</span>

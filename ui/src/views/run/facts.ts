@@ -35,14 +35,17 @@ export function tabsOf(detail: RunDetail, nodes: readonly RunNode[], current: Ta
   return tabs;
 }
 
+/** What makes a run: a command says everything in its log, the others have a structure. */
+export type MadeBy = "command" | "other";
+
 /** Where a run opens. */
-export function firstTab(detail: RunDetail, nodes: readonly RunNode[], lastUsed: string | null): TabName {
+export function firstTab(detail: RunDetail, nodes: readonly RunNode[], lastUsed: string | null, madeBy: MadeBy = "other"): TabName {
   const { status } = detail.run;
   if (status === "waiting_for_input" && openQuestions(detail).length > 0) return "question";
   const tabs = tabsOf(detail, nodes, undefined);
   if (isGuided(nodes)) return "steps";
   if (hasEnded(status)) return "output";
-  return tabs.find((tab) => tab === lastUsed && tab !== "question") ?? "diagram";
+  return tabs.find((tab) => tab === lastUsed && tab !== "question") ?? (madeBy === "command" ? "logs" : "diagram");
 }
 
 export interface StripPiece extends Span {

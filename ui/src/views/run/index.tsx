@@ -1,5 +1,6 @@
 // A run: its head, its tabs, and the list of runs beside it.
 import { type ReactNode, type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import type { RunDetail, RunNode } from "../../api/contract";
 import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
 import { address, navigate, useAddress } from "../../app/router";
@@ -7,7 +8,7 @@ import { useTitle } from "../../app/title";
 import { useI18n } from "../../i18n";
 import { Tabs } from "../../kit/Tabs";
 import { Kbd } from "../../kit/Kbd";
-import { firstTab, tabsOf } from "./facts";
+import { firstTab, hasEnded, tabsOf } from "./facts";
 import { Bone, ErrorState, Late } from "../../kit/States";
 import { Boundary } from "./parts";
 import { DiagramTab } from "./diagram/DiagramTab";
@@ -30,8 +31,8 @@ const isTab = (name: string | undefined): name is TabName => TAB_NAMES.includes(
 export default function RunView() {
   const { segments } = useAddress();
   const run = segments[1] ?? "";
-  const list = useListPane(run, useData("run", { run }).data?.run.status === "waiting_for_input");
   const root = useRef<HTMLDivElement>(null);
+  const list = useListPane(root, run, useData("run", { run }).data?.run.status === "waiting_for_input");
   const short = useShort(root);
   return (
     <div ref={root} className="run-view" data-list={list.open || undefined} data-short={short || undefined}>
@@ -73,26 +74,17 @@ function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPa
   useTitle(detail.data?.run.entrypointTitle ?? run);
   const heading = useRef<HTMLHeadingElement>(null);
 
-  // The tab a run opens at is decided once, when it is known; later changes of its state don't move anybody.
   const data = detail.data;
   const list = nodes.data ?? [];
   const settled = data !== undefined && (nodes.data !== undefined || nodes.error !== null);
-  useEffect(() => {
-    if (asked || !settled || !data) return;
-    navigate(
-      address(
-        ["run", run, firstTab(data, list, remembered<string | null>("run.tab", null))],
-        Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] ?? "")),
-      ),
-      { replace: true },
-    );
-  });
+  const chosen = useOpening({ run, asked, data: settled ? data : undefined, nodes: list });
 
   const go = useCallback<TabProps["go"]>((tab, search = {}) => navigate(address(["run", run, tab], search)), [run]);
   const tabs = data ? tabsOf(data, list, asked) : [];
   const tab = asked && tabs.includes(asked) ? asked : undefined;
   const choose = (next: TabName) => {
     remember("run.tab", next);
+    chosen();
     navigate(address(["run", run, next]), { replace: true });
   };
   useActions(
@@ -140,7 +132,7 @@ function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPa
     input: () => <InputTab {...props} />,
   };
   return (
-    <div className="run-pane">
+    <div className="run-pane" onPointerDownCapture={chosen} onWheelCapture={chosen} onKeyDownCapture={chosen}>
       <RunHeader detail={data} heading={heading} pane={pane} tab={tab} />
       {openQuestions(data).length > 0 ? <StandingStrip detail={data} /> : <RunStrip detail={data} nodes={list} go={go} />}
       <Tabs
@@ -158,6 +150,46 @@ function RunPane({ run, pane }: { run: string; pane: ReturnType<typeof useListPa
       </Tabs>
     </div>
   );
+}
+
+interface Opening {
+  run: string;
+  /** The tab in the address. */
+  asked: TabName | undefined;
+  /** Once all that decides is known. */
+  data: RunDetail | undefined;
+  nodes: readonly RunNode[];
+}
+
+/**
+ * Leads to the tab a run opens at. That is decided once, when it is known. Who then only looks is led on when the run ends, to
+ * what came of it; who chose a tab, or anything in it, is not moved. What it gives is to be called when a tab is chosen.
+ */
+function useOpening({ run, asked, data, nodes }: Opening): () => void {
+  const lastUsed = remembered<string | null>("run.tab", null);
+  const ended = data && hasEnded(data.run.status);
+  const undecided = data !== undefined && !asked && !ended && lastUsed === null;
+  const project = useData("project_overview", { project: data?.run.project ?? "" }, { enabled: undecided });
+  const known = !undecided || project.data !== undefined || project.error !== null;
+  const entrypoint = project.data?.entrypoints.find((one) => one.id === data?.run.entrypointId);
+  /** The address that was found for a person, as long as the run goes on and nobody chose another. */
+  const led = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (!data) return;
+    const lead = () => {
+      const tab = firstTab(data, nodes, lastUsed, entrypoint?.source === "command" ? "command" : "other");
+      navigate(address(["run", run, tab], Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] ?? ""))), { replace: true });
+      // A question stays before the person who answered it.
+      led.current = ended || tab === "question" ? undefined : location.hash;
+    };
+    if (!asked) {
+      if (known) lead();
+    } else if (led.current !== undefined && led.current !== location.hash) led.current = undefined;
+    else if (led.current !== undefined && ended) lead();
+  });
+  return useCallback(() => {
+    led.current = undefined;
+  }, []);
 }
 
 /** The frame of a run with grey bars where its text will be. */

@@ -252,6 +252,7 @@ describe("head", () => {
     expect(open("20261130-k7mq", "logs")).toBe("question");
     expect(open("20261130-6hfc", "logs")).toBe("logs");
     expect(open("20261130-6hfc", null)).toBe("diagram");
+    expect(firstTab(scene("20261130-6hfc").detail, scene("20261130-6hfc").nodes, null, "command")).toBe("logs");
     expect(open("20261130-zz1c", "logs")).toBe("output");
     expect(open("20261130-t3gd", null)).toBe("steps");
     expect(tabsOf(scene("20261130-t3gd").detail, scene("20261130-t3gd").nodes, undefined)).toEqual(["steps", "output", "timeline", "logs", "input"]);

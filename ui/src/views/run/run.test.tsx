@@ -118,6 +118,39 @@ describe("the head", () => {
   });
 });
 
+describe("where a run leads", () => {
+  const end = (host: ReturnType<typeof createSceneHost>) => {
+    const detail = host.scenes["20261130-6hfc"]!.detail;
+    detail.run = { ...detail.run, status: "success", finishedAt: Date.now(), durationMs: 1_000 };
+    host.changed("20261130-6hfc");
+  };
+  test("who only looks is led to the output when the run ends", async () => {
+    localStorage.clear();
+    const { host } = await open("20261130-6hfc");
+    expect(segments()[2]).toBe("diagram");
+    end(host);
+    await expect.poll(() => segments()[2]).toBe("output");
+  });
+  test("who does anything there stays", async () => {
+    localStorage.clear();
+    const { host } = await open("20261130-6hfc");
+    document.querySelector("[role=tabpanel]")!.dispatchEvent(new WheelEvent("wheel", { bubbles: true }));
+    end(host);
+    await expect.element(page.getByRole("button", { name: "Run again", exact: true })).toBeVisible();
+    expect(segments()[2]).toBe("diagram");
+  });
+  test("opened in a small window, a question stands before the list of what else waits", async () => {
+    localStorage.clear();
+    const host = createSceneHost({ settings: { language: "en", theme: "light" } });
+    await renderApp({ at: "/run/20261130-k7mq", host, width: 1024, height: 700 });
+    await expect.element(page.getByRole("button", { name: "Answer and continue" })).toBeVisible();
+    expect(document.querySelector(".run-list")).toBeNull();
+    expect(document.querySelector(".run-list-scrim")).toBeNull();
+    await page.viewport(1600, 900);
+    await expect.element(page.getByRole("complementary", { name: "Runs" })).toBeVisible();
+  });
+});
+
 describe("a question", () => {
   const send = () => page.getByRole("button", { name: "Answer and continue" });
   test("what is typed survives tabs, updates and a new window, and is gone when sent", async () => {

@@ -14,6 +14,7 @@ import {
   Menu,
   ParamFields,
   revealText,
+  Said,
   Segmented,
   Sheet,
   Tag,
@@ -179,7 +180,7 @@ export function EntrypointForm({ open, onClose, project, projectTitle, server, e
             {refused.map((message) => (
               <span key={message} className="k-field-fault">
                 <Icon of={CircleAlert} size={14} />
-                <span className="k-break">{revealText(message)}</span>
+                <Said text={message} className="k-break" />
               </span>
             ))}
           </span>

@@ -1,11 +1,11 @@
 // Running an entrypoint: a sheet over whatever is on screen. What is not given is asked first: the project, the entrypoint.
 import { useMemo, useRef, useState } from "react";
-import { ChevronRight } from "lucide-react";
 import type { EntrypointRow, JsonValue } from "../../api/contract";
 import { useData } from "../../api/queries";
 import type { RunFormRequest } from "../../app/overlays";
 import { useI18n } from "../../i18n";
-import { Bone, Button, ErrorState, Icon, Late, revealText, SelectField, Sheet, Tag } from "../../kit";
+import { Bone, Button, ErrorState, Late, Sheet } from "../../kit";
+import { ChooseEntrypoint, EntrypointList } from "./ChooseEntrypoint";
 import { EntrypointForm } from "./EntrypointForm";
 import "./runform.css";
 
@@ -22,6 +22,7 @@ export default function RunForm({ open, request, onClose }: RunFormProps) {
   const from = useData("run", { run: request.from ?? "" }, { enabled: request.from !== undefined });
   const projects = useData("projects", {});
   const first = useRef<HTMLButtonElement>(null);
+  const body = useRef<HTMLDivElement>(null);
 
   const older = from.data;
   const only = projects.data?.length === 1 ? projects.data[0]!.key : undefined;
@@ -57,7 +58,7 @@ export default function RunForm({ open, request, onClose }: RunFormProps) {
       open={open}
       onClose={onClose}
       title={t("runform.titleChoose")}
-      initialFocus={() => first.current ?? document.getElementById("rf-project-field")}
+      initialFocus={() => first.current ?? body.current?.querySelector<HTMLElement>("[data-search]")}
       foot={
         <>
           <span className="k-grow" />
@@ -79,55 +80,24 @@ export default function RunForm({ open, request, onClose }: RunFormProps) {
           </div>
         </Late>
       ) : (
-        <div className="rf-choose">
+        <div className="rf-choose" ref={body}>
           {gone && <p className="k-note">{t("runform.entrypointGone", { name: entrypointId ?? "" })}</p>}
-          {choose && (
-            <div className="k-field">
-              <span className="k-field-title" id="rf-project">
-                {t("runform.project")}
-              </span>
-              <SelectField
-                id="rf-project-field"
-                labelledBy="rf-project rf-project-field"
-                value={projectKey}
-                options={(projects.data ?? []).map((one) => ({
-                  value: one.key,
-                  label: one.title,
-                  description: one.missing ? t("runform.folderMissing") : one.path,
-                }))}
-                onChange={(next) => {
-                  setProject(next);
-                  setEntrypoint(undefined);
-                }}
-                placeholder={t("runform.chooseProject")}
-              />
-            </div>
+          {choose && projectKey === undefined && projects.data && (
+            <ChooseEntrypoint
+              projects={projects.data}
+              onChoose={(chosen, id) => {
+                setProject(chosen);
+                setEntrypoint(id);
+              }}
+            />
           )}
           {projectKey !== undefined && overview.data && (
             <div className="k-field">
-              <span className="k-field-title" id="rf-entrypoint">
-                {t("runform.entrypoint")}
-              </span>
+              <span className="k-field-title">{t("runform.entrypoint")}</span>
               {runnable.length === 0 ? (
                 <p className="k-note">{t("runform.nothingToRun")}</p>
               ) : (
-                <ul className="k-panel k-rows k-clip" aria-labelledby="rf-entrypoint">
-                  {runnable.map((one, index) => (
-                    <li key={one.id}>
-                      <button type="button" ref={index === 0 ? first : undefined} className="k-row rf-entry" onClick={() => setEntrypoint(one.id)}>
-                        <span className="k-col k-grow">
-                          <span className="k-r k-wrap rf-entry-name">
-                            <span className="k-med k-break">{revealText(one.title)}</span>
-                            <span className="k-mono k-dim k-break">{one.id}</span>
-                            {one.draft && <Tag title={t("runform.draftHint")}>{t("runform.draft")}</Tag>}
-                          </span>
-                          {one.description && <span className="k-sub k-break">{revealText(one.description)}</span>}
-                        </span>
-                        <Icon of={ChevronRight} size={14} className="k-dim" />
-                      </button>
-                    </li>
-                  ))}
-                </ul>
+                <EntrypointList rows={runnable} onChoose={setEntrypoint} first={first} />
               )}
             </div>
           )}

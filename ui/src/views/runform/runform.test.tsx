@@ -123,11 +123,29 @@ describe("other ways to fill it in", () => {
     await expect.poll(() => document.querySelector(".rf-outside pre")!.textContent).toContain("tools/call");
   });
 
-  test("without a project it asks for one, then for the entrypoint", async () => {
+  test("without a project it shows what was used last, by project, and finds the rest by typing", async () => {
     await open({ at: "/project/weekly-report" }, {});
-    await userEvent.click(page.getByRole("combobox", { name: /Project/ }));
-    await userEvent.click(page.getByRole("option", { name: /House style/ }));
+    const find = page.getByRole("searchbox", { name: "Find an entrypoint or project" });
+    await expect.element(find).toHaveFocus();
+    await expect.element(page.getByRole("region", { name: "Weekly report" }).getByRole("button", { name: /Weekly page/ })).toBeVisible();
+    await expect.element(page.getByRole("region", { name: "Invoice intake" }).getByRole("button", { name: /Post to ledger/ })).toBeVisible();
+    // A project that fits brings all it has; Down goes to the first.
+    await userEvent.keyboard("invoice in");
+    await expect.poll(() => document.querySelectorAll(".rf-groups section").length).toBe(1);
+    await userEvent.keyboard("{ArrowDown}");
+    await expect.poll(() => document.activeElement?.classList.contains("rf-entry")).toBe(true);
+    await find.fill("wording");
+    await userEvent.keyboard("{Enter}");
     await expect.element(page.getByRole("dialog", { name: /Check wording/ })).toBeVisible();
+  });
+
+  test("the list to choose from is accessible and fits at any size", async () => {
+    await open({ at: "/project/weekly-report" }, {});
+    await expect.element(page.getByRole("region", { name: "Weekly report" })).toBeVisible();
+    await expectAccessible();
+    await expectGoodLayout(() => document.querySelector(".k-sheet")!);
+    await page.getByRole("searchbox").fill("nothing is called so");
+    await expect.element(page.getByText("No entrypoint or project has “nothing is called so” in its name")).toBeVisible();
   });
 });
 

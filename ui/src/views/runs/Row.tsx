@@ -2,6 +2,7 @@
 import { memo, type MouseEvent } from "react";
 import type { RunRow } from "../../api/contract";
 import { useNow } from "../../app/clock";
+import { Elapsed } from "../../app/Elapsed";
 import { FromTile } from "../../app/FromTile";
 import { Link, runAddress } from "../../app/router";
 import { useI18n } from "../../i18n";
@@ -61,12 +62,6 @@ function Note({ run, searching }: { run: RunRow; searching: boolean }) {
   if (run.status === "waiting_for_input") return <span className="k-wait">{t("runs.waits")}</span>;
   if (run.status === "running" && run.phase) return <>{t("runs.phase", { name: revealText(run.phase).slice(0, 120) })}</>;
   return null;
-}
-
-/** Ticks only while the run does. */
-function Elapsed({ from }: { from: number }) {
-  const { format } = useI18n();
-  return <>{format.clock(useNow(1000) - from)}</>;
 }
 
 export const Row = memo(function Row({ run, index, top, height, searching, selected, stop, fresh, onFocus, onSelect, onOpen }: RowProps) {

@@ -55,6 +55,40 @@ function DayHead({ day, now }: { day: number; now: number }) {
   );
 }
 
+/** The names of the columns. */
+export function RunHead({ searching }: { searching: boolean }) {
+  const { t } = useI18n();
+  return (
+    <div className="runs-grid runs-head" role="row" aria-rowindex={1}>
+      <span role="columnheader">
+        <span className="k-visually-hidden">{t("runs.colSelect")}</span>
+      </span>
+      <span role="columnheader">
+        <span className="k-visually-hidden">{t("runs.colStatus")}</span>
+      </span>
+      <span role="columnheader">{t("runs.colEntrypoint")}</span>
+      <span role="columnheader" className="runs-c-note">
+        {searching ? t("runs.colFound") : <span className="k-visually-hidden">{t("runs.colNote")}</span>}
+      </span>
+      <span role="columnheader" className="runs-c-id">
+        {t("runs.colRun")}
+      </span>
+      <span role="columnheader" className="runs-c-from">
+        {t("runs.colFrom")}
+      </span>
+      <span role="columnheader" className="runs-c-life">
+        {t("runs.colCourse")}
+      </span>
+      <span role="columnheader" className="runs-right">
+        {t("runs.colTook")}
+      </span>
+      <span role="columnheader" className="runs-right" aria-sort="descending">
+        {t("runs.colStarted")}
+      </span>
+    </div>
+  );
+}
+
 export function RunTable({ list, searching, selected, onSelect, onOpen, handle, scroller, remembered, onLeave }: RunTableProps) {
   const { t, format } = useI18n();
   const now = useNow(60_000);
@@ -159,33 +193,7 @@ export function RunTable({ list, searching, selected, onSelect, onOpen, handle, 
       data-stale={list.isStale || undefined}
       data-selecting={selected.size > 0 || undefined}
     >
-      <div className="runs-grid runs-head" role="row" aria-rowindex={1}>
-        <span role="columnheader">
-          <span className="k-visually-hidden">{t("runs.colSelect")}</span>
-        </span>
-        <span role="columnheader">
-          <span className="k-visually-hidden">{t("runs.colStatus")}</span>
-        </span>
-        <span role="columnheader">{t("runs.colEntrypoint")}</span>
-        <span role="columnheader" className="runs-c-note">
-          {searching ? t("runs.colFound") : <span className="k-visually-hidden">{t("runs.colNote")}</span>}
-        </span>
-        <span role="columnheader" className="runs-c-id">
-          {t("runs.colRun")}
-        </span>
-        <span role="columnheader" className="runs-c-from">
-          {t("runs.colFrom")}
-        </span>
-        <span role="columnheader" className="runs-c-life">
-          {t("runs.colCourse")}
-        </span>
-        <span role="columnheader" className="runs-right">
-          {t("runs.colTook")}
-        </span>
-        <span role="columnheader" className="runs-right" aria-sort="descending">
-          {t("runs.colStarted")}
-        </span>
-      </div>
+      <RunHead searching={searching} />
       {list.waiting > 0 && (
         <button
           type="button"

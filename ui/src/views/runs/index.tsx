@@ -21,7 +21,7 @@ import { DayBars } from "./DayBars";
 import { FilterChips } from "./FilterChips";
 import { NoMatch } from "./NoMatch";
 import { type Filters, fromParams, isEmpty, toParams, toQuery } from "./query";
-import { type TableHandle, RunTable } from "./RunTable";
+import { RunHead, RunTable, type TableHandle } from "./RunTable";
 import { SavedViews } from "./SavedViews";
 import { SearchBox } from "./SearchBox";
 import { SelectionBar } from "./SelectionBar";
@@ -33,15 +33,24 @@ const places = new Map<string, { top: number; run: string | undefined }>();
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-function Loading() {
+/** The frame of the list: its head, a day, and bars where the words will be. Nothing moves when they come. */
+function Loading({ searching }: { searching: boolean }) {
   const { t } = useI18n();
   return (
     <Late>
       <div className="runs-loading" aria-busy="true" role="status" aria-label={t("runs.opening")}>
+        <div aria-hidden="true">
+          <RunHead searching={searching} />
+          <div className="runs-day">
+            <Bone width="9rem" />
+          </div>
+        </div>
         {Array.from({ length: 10 }, (_, index) => (
           <div key={index} className="runs-grid runs-row" aria-hidden="true" style={{ opacity: 1 - index * 0.09 }}>
             <span />
-            <Bone width="1rem" height="1rem" />
+            <span className="runs-bone-glyph">
+              <Bone width="1rem" height="1rem" />
+            </span>
             <span className="k-col runs-bones">
               <Bone width={`${5 + ((index * 3) % 4)}rem`} />
               <Bone width={`${3 + ((index * 5) % 3)}rem`} height="0.5rem" />
@@ -249,7 +258,7 @@ export default function Runs() {
             <ErrorState error={list.error} onRetry={list.retry} />
           </div>
         ) : list.isLoading ? (
-          <Loading />
+          <Loading searching={searching} />
         ) : none ? (
           isEmpty(filters) ? (
             <Empty icon={History} title={t("runs.none")} text={t("runs.noneText")}>

@@ -42,10 +42,6 @@ const DAY = 86_400_000;
 /** Longest text that is looked for. */
 export const LONGEST_TEXT = 500;
 
-export function isRunId(text: string): boolean {
-  return /^\d{8}-[0-9a-z]{3,32}$/.test(text);
-}
-
 /** `20261130-zz1c#L128424`: a run, and perhaps a line of its log. */
 export function parseRunLink(text: string): { run: string; line?: number } | null {
   const match = /^(\d{8}-[0-9a-z]{3,32})(?:#L(\d{1,12}))?$/.exec(text.trim());

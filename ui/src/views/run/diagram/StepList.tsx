@@ -7,6 +7,7 @@ import { useScrollPlace } from "../../../app/places";
 import { useI18n } from "../../../i18n";
 import { IconButton } from "../../../kit/Button";
 import { Glyph } from "../../../kit/Glyph";
+import { FindBox } from "../../../kit/FindBox";
 import { Icon } from "../../../kit/Icon";
 import type { Lane, Member } from "./model";
 import { caption } from "./model";
@@ -28,7 +29,6 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
   const { t, format } = useI18n();
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
-  const field = useRef<HTMLInputElement>(null);
   const [choice, setChoice] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [grouped, setGrouped] = useState(true);
   const [find, setFind] = useState<string | null>(null);
@@ -75,12 +75,12 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
     setActive(selected);
     const lane = lanes.find((one) => one.members.some((member) => `n:${member.node.id}` === selected));
     if (lane && !isOpen(lane)) setChoice((old) => new Map(old).set(lane.key, true));
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps -- only a new selection opens its phase; a person may close it again
   }, [selected]);
   useEffect(() => {
     const index = rows.findIndex((row) => row.key === selected);
     if (index >= 0) virtual.scrollToIndex(index, { align: "auto" });
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps -- states that change must not scroll; the number of rows says when the phase has opened
   }, [selected, rows.length]);
 
   const toggle = (lane: Lane, to = !isOpen(lane)) => setChoice((old) => new Map(old).set(lane.key, to));
@@ -131,41 +131,21 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
         <h2 className="k-h3">{t("run.steps")}</h2>
         <span className="k-sub k-num">{t("run.stepsFinished", { count: total, finished })}</span>
         <span className="k-grow" />
-        <IconButton
-          icon={Search}
-          label={t("run.findStep")}
-          size="small"
-          pressed={find !== null}
-          onClick={() => {
-            setFind(find === null ? "" : null);
-            requestAnimationFrame(() => field.current?.focus());
-          }}
-        />
+        <IconButton icon={Search} label={t("run.findStep")} size="small" pressed={find !== null} onClick={() => setFind(find === null ? "" : null)} />
         <IconButton icon={ListTree} label={t("run.groupByPhase")} size="small" pressed={grouped} onClick={() => setGrouped(!grouped)} />
         <IconButton icon={PanelRightClose} label={t("run.stepsToggle")} keys="]" size="small" onClick={onHide} />
       </div>
       {find !== null && (
-        <div className="dg-find">
-          <span className="k-input k-input-small">
-            <Icon of={Search} size={14} />
-            <input
-              ref={field}
-              type="search"
-              value={find}
-              placeholder={t("run.findStep")}
-              aria-label={t("run.findStep")}
-              onChange={(event) => setFind(event.target.value)}
-              onKeyDown={(event) => {
-                if (event.key === "Escape") {
-                  setFind(null);
-                  scroller.current?.focus();
-                  event.stopPropagation();
-                  event.preventDefault();
-                }
-              }}
-            />
-          </span>
-        </div>
+        <FindBox
+          className="dg-find"
+          value={find}
+          onChange={setFind}
+          label={t("run.findStep")}
+          onClose={() => {
+            setFind(null);
+            scroller.current?.focus();
+          }}
+        />
       )}
       <div
         ref={scroller}

@@ -1,17 +1,6 @@
 // A run's log: searched in the store, followed while it grows, folded by phase, a million lines and more.
-import {
-  type CSSProperties,
-  type MouseEvent,
-  useCallback,
-  useDeferredValue,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from "react";
+import { type CSSProperties, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { ArrowDown, ChevronDown, ChevronRight, CaseSensitive, ChevronUp, Clock, Copy, Download, Regex, Search, WrapText, X } from "lucide-react";
-import type { LogLine } from "../../../api/contract";
 import { useChanges } from "../../../api/feed";
 import { useActions } from "../../../app/actions";
 import { remember, remembered, useRemembered } from "../../../app/memory";
@@ -26,36 +15,28 @@ import { announce } from "../../../kit/Live";
 import { Segmented } from "../../../kit/Segmented";
 import { Empty, ErrorState } from "../../../kit/States";
 import { Switch } from "../../../kit/Switch";
-import { toast } from "../../../kit/toast";
 import { hasEnded } from "../facts";
 import { Bones } from "../parts";
 import type { TabProps } from "../types";
 import { useSave } from "../useSave";
-import { plain, showControls, type ThemeName } from "./ansi";
+import { showControls, type ThemeName } from "./ansi";
 import { LogList, type LogListControl, type LogPlace } from "./LogList";
-import { EntryRow, HeadRow, lineElement, WHOLE_ENTRY } from "./LogRowView";
-import { entryLines, hits, isPassing, type Needle, saysError } from "./lines";
-import { BLOCK, LogPages } from "./pages";
-import { LogRows, phaseOf } from "./rows";
+import { EntryRow, HeadRow, WHOLE_ENTRY } from "./LogRowView";
+import { entryLines, isPassing, type Needle, saysError } from "./lines";
+import { LogPages } from "./pages";
+import { phaseOf } from "./rows";
 import { ScrollMarks } from "./ScrollMarks";
-import { flowEvents, flowLine, type FlowWords } from "./flow";
-import { useErrorCount, useStream } from "./useStream";
+import { useErrorCount } from "./useStream";
+import { namesPlace, useLogAddress } from "./useLogAddress";
+import { useLogCopy } from "./useLogCopy";
+import { type IsMeant, useLogGoal } from "./useLogGoal";
+import { type StreamChoice, useLogRows } from "./useLogRows";
 import { useLogSearch } from "./useLogSearch";
-import { positionAt, usePhases } from "./usePhases";
+import { useLogSearchWalk } from "./useLogSearchWalk";
 import "./logs.css";
 
-const NONE: ReadonlySet<number> = new Set();
-type StreamChoice = "all" | LogLine["stream"];
 /** Positions asked of the store at once; beyond it a count is all that is known. */
 const MOST_HITS = 100_000;
-/** Characters that "Copy log" takes at most. */
-const MOST_COPIED = 20_000_000;
-
-/** Where to go: an entry, and in it the first line that is meant. */
-interface Goal {
-  position: number;
-  isMeant?: (line: string) => boolean;
-}
 
 function useTheme(): ThemeName {
   const read = () =>
@@ -107,13 +88,11 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const [matchesOnly, setMatchesOnly] = useState(false);
   const [wrap, setWrap] = useState(() => remembered("run.logs.wrap", true));
   const [sinceStart, setSinceStart] = useState(() => remembered("run.logs.sinceStart", false));
-  const [folds, setFolds] = useState<ReadonlyMap<number, boolean>>(new Map());
   // A failed run opens at its end, where it says why, and stays there while heights become known.
   const isFailed = detail.run.status === "failed" || detail.run.status === "timeout";
   const [was, keep] = usePlace<LogPlace & { follow: boolean }>("logs");
-  const isNamed = address.get("line") !== null || address.get("at") !== null;
+  const isNamed = namesPlace(address);
   const [follow, setFollow] = useState(was && !isNamed ? was.follow : (live || isFailed) && !isNamed);
-  const [match, setMatch] = useState(0);
   const [seenEnd, setSeenEnd] = useState(0);
   const [view, setView] = useState({ first: 0, last: 0, atEnd: true });
   const field = useRef<HTMLInputElement>(null);
@@ -121,172 +100,46 @@ export function LogsTab({ detail, nodes }: TabProps) {
 
   // ---- what is searched, and which rows there are ----
   const settled = useSettled(text, 150);
-  // What a run did isn't in the store's log but in its nodes.
-  const isFlow = stream === "flow";
-  const filter = stream === "all" || isFlow ? undefined : stream;
+  const filter = stream === "all" || stream === "flow" ? undefined : stream;
   const [exact, setExact] = useRemembered("run.logs.case", false);
   const [regex, setRegex] = useRemembered("run.logs.regex", false);
   const wanted = useMemo<Needle>(() => ({ text: settled, case: exact, regex }), [settled, exact, regex]);
   const { found, key: foundKey, fault } = useLogSearch(run, wanted, filter, MOST_HITS, settled !== "");
-  const ofStream = useStream(run, filter);
   const errors = useErrorCount(run);
   const positions = useMemo(() => found?.positions ?? [], [found]);
-  const streamPositions = ofStream?.positions;
-  const flow = useMemo(() => {
-    if (!isFlow) return undefined;
-    const bold = (title: string) => `\u001b[1m${showControls(plain(title).replaceAll("\u001b", ""))}\u001b[0m`;
-    const words: FlowWords = {
-      phase: (title) => t("run.flowPhase", { title: bold(title) }),
-      began: (kind, title) => t("run.flowBegan", { kind: t(`run.kind_${kind}`), title: bold(title) }),
-      ended: (kind, title, status, took, tries) =>
-        t(
-          status === "success"
-            ? "run.flowDone"
-            : status === "failed"
-              ? tries === undefined
-                ? "run.flowFailed"
-                : "run.flowFailedTry"
-              : "run.flowEnded",
-          { kind: t(`run.kind_${kind}`), title: bold(title), took: format.duration(took), n: tries ?? 1 },
-        ),
-    };
-    return flowEvents(nodes).map((event, index) => flowLine(event, index, words));
-  }, [isFlow, nodes, t, format]);
-  const lineOf = (position: number) => (flow ? flow[position] : (ofStream?.lines.get(position) ?? pages.get(position)));
-
-  const lineAt = useCallback(
-    async (position: number) => pages.get(position) ?? (await host.call("run_logs", { run, from: position, limit: 1 })).lines[0],
-    [pages, host, run],
-  );
-  const phases = usePhases(nodes, end, lineAt);
-  const folded = useMemo(() => {
-    const out = new Set<number>();
-    phases.forEach((phase, index) => {
-      // Long phases that are over start folded; the last one is what people came for.
-      const isLong = Math.min(phase.to, end) - phase.from > 2_000 && index < phases.length - 1 && !phase.now;
-      if (folds.get(phase.id) ?? isLong) out.add(phase.id);
-    });
-    return out;
-  }, [phases, folds, end]);
-  const foldKey = [...folded].join(",");
-  const cut = pages.leftOut;
-  const shownOnly = matchesOnly && settled !== "" && !isFlow;
-  const rows = useMemo(() => {
-    if (shownOnly) return LogRows.chosen(positions, end, 2);
-    if (flow) return LogRows.all(flow.length, [], NONE, undefined);
-    if (streamPositions) return LogRows.chosen(streamPositions, end);
-    return LogRows.all(end, phases, folded, cut);
-    // `folded` is new at every render; its key says whether it means something else.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [shownOnly, positions, flow, streamPositions, end, phases, foldKey, cut?.position, cut?.entries]);
-  const meaning = `${shownOnly ? `m${foundKey}` : stream}|${foldKey}|${phases.map((phase) => phase.from).join(",")}|${cut?.position ?? ""}:${cut?.entries ?? ""}`;
+  const shownOnly = matchesOnly && settled !== "" && stream !== "flow";
+  const log = useLogRows({ run, nodes, pages, stream, shownOnly, positions, foundKey });
+  const { rows, meaning, phases, folded, flow, ofStream, lineOf, lineAt, unfold } = log;
 
   // ---- going places ----
-  const unfold = useCallback(
-    (position: number) => {
-      const phase = phaseOf(phases, position);
-      if (phase && folded.has(phase.id)) setFolds((old) => new Map(old).set(phase.id, false));
-    },
-    [phases, folded],
-  );
-  const [target, setTarget] = useState<number | null>(null);
-  const [goal, setGoal] = useState<Goal | null>(null);
+  const { aim, forget } = useLogGoal({ log, pages, rowHeight, list });
   const go = useCallback(
-    (position: number, isMeant?: Goal["isMeant"]) => {
+    (position: number, isMeant?: IsMeant) => {
       setFollow(false);
       unfold(position);
-      setGoal({ position, ...(isMeant ? { isMeant } : {}) });
+      aim(position, isMeant);
     },
-    [unfold],
+    [unfold, aim],
   );
-  useEffect(() => {
-    if (!goal || rows.count === 0) return;
-    const { position, isMeant } = goal;
-    const entry = lineOf(position);
-    // An entry may be thousands of lines, of which one is meant; which, is known once it is here.
-    const lines = entry && isMeant ? entryLines(entry.text) : [];
-    const index = isMeant ? Math.max(0, lines.findIndex(isMeant)) : 0;
-    list.current?.reveal(rows.rowOf(position), lines.length > 1 ? { within: index * rowHeight, find: (row) => lineElement(row, index) } : undefined);
-    pages.want(position - 50, position + 100);
-    if (!isMeant || entry || flow || pages.isMissing(position)) setGoal(null);
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [goal, rows, pages, pages.version, ofStream]);
-
-  const current = positions[match];
-  const isHit = (line: string) => hits(showControls(plain(line)), wanted, 1).length > 0;
-  const step = (by: 1 | -1) => {
-    if (positions.length === 0) return;
-    const next = (match + by + positions.length) % positions.length;
-    setMatch(next);
-    go(positions[next] ?? 0, isHit);
-  };
-  // A new search goes to the first match at or after what is in sight; when the log grew, the match stays.
   const viewFirst = useRef(0);
-  const searched = useRef({ key: "", position: 0 });
-  useEffect(() => {
-    if (positions.length === 0) {
-      if (foundKey === "") searched.current.key = "";
-      return;
-    }
-    const isNew = searched.current.key !== foundKey;
-    const from = isNew ? viewFirst.current : searched.current.position;
-    const index = Math.max(
-      0,
-      positions.findIndex((position) => position >= from),
-    );
-    searched.current.key = foundKey;
-    setMatch(index);
-    if (isNew) go(positions[index] ?? 0, isHit);
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [positions, foundKey]);
-  useEffect(() => {
-    if (current !== undefined) searched.current.position = current;
-  }, [current]);
-
-  // The address may name a line, or a time.
-  const line = address.get("line");
-  const at = address.get("at");
-  const isReady = end > 0;
-  useEffect(() => {
-    if (!isReady) return;
-    if (line !== null && Number.isFinite(Number(line))) {
-      const position = Math.max(0, Math.min(pages.end - 1, Number(line) - 1));
-      setTarget(position);
-      go(position);
-    } else if (at !== null && Number.isFinite(Number(at))) {
-      void positionAt(Number(at), pages.end, lineAt).then((position) => {
-        setTarget(position);
-        go(position);
-      });
-    }
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [line, at, isReady]);
+  const { match, current, step, errorAfter } = useLogSearchWalk({ run, positions, foundKey, wanted, most: MOST_HITS, viewFirst, go });
+  const { target, setTarget, onNumber } = useLogAddress({ run, pages, lineAt, go });
   // Who comes back finds what was at the top.
   const hasRows = rows.count > 0;
   useEffect(() => {
     if (!hasRows || !was || was.follow || isNamed) return;
     unfold(was.key);
     list.current?.toPlace(was);
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps -- once, when there are rows: what comes later moves nobody
   }, [hasRows]);
   const nextError = async () => {
-    const found = await host.call("run_log_search", { run, text: "error", limit: MOST_HITS }).catch(() => undefined);
-    const from = target ?? current ?? viewFirst.current - 1;
-    // Where every line has the word and none says an error, lines are read by the page and not one by one.
-    let read = new Map<number, LogLine>();
-    for (const position of found?.positions.filter((one) => one > from) ?? []) {
-      if (!read.has(position)) {
-        const page = await host.call("run_logs", { run, from: position, limit: BLOCK }).catch(() => undefined);
-        read = new Map(page?.lines.map((one) => [one.position, one]));
-      }
-      const one = read.get(position);
-      if (one && entryLines(one.text).some(saysError)) {
-        setTarget(position);
-        go(position, saysError);
-        return;
-      }
+    const position = await errorAfter(target ?? current ?? viewFirst.current - 1);
+    if (position === undefined) {
+      announce(t("run.noNextError"));
+      return;
     }
-    announce(t("run.noNextError"));
+    setTarget(position);
+    go(position, saysError);
   };
   const toEnd = () => {
     setTarget(null);
@@ -295,17 +148,8 @@ export function LogsTab({ detail, nodes }: TabProps) {
   };
   const toggle = (id: number) => {
     setFollow(false);
-    setFolds((old) => new Map(old).set(id, !folded.has(id)));
+    log.toggle(id);
   };
-  const onNumber = useCallback(
-    (position: number, event: MouseEvent) => {
-      const range = event.shiftKey && target !== null ? `L${Math.min(target, position) + 1}-L${Math.max(target, position) + 1}` : `L${position + 1}`;
-      setTarget(position);
-      setParams({ line: position + 1, at: null });
-      void host.copyText(`${run}#${range}`).then(() => toast(t("run.lineLinkCopied", { link: `${run}#${range}` })));
-    },
-    [host, run, t, target],
-  );
   // A line of the flow leads to what was printed at its time.
   const toTime = useCallback(
     (position: number) => {
@@ -319,30 +163,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
   );
   const save = useSave();
   const saveLog = () => save({ run, part: "log", ...(filter ? { stream: filter } : {}) }, `${run}.log`);
-  const copyAll = async () => {
-    const parts: string[] = [];
-    let [from, size] = [0, 0];
-    try {
-      if (flow) {
-        parts.push(...flow.map((one) => plain(one.text)));
-        size = MOST_COPIED + 1;
-      }
-      while (size <= MOST_COPIED) {
-        const page = await host.call("run_logs", { run, from, limit: 2_000, ...(filter ? { stream: filter } : {}) });
-        for (const one of page.lines) {
-          const said = entryLines(plain(one.text)).join("\n");
-          parts.push(said);
-          size += said.length;
-        }
-        if (page.next <= from || page.next >= page.end) break;
-        from = page.next;
-      }
-      await host.copyText(parts.join("\n"));
-      toast(t("run.logCopied", { count: parts.length }));
-    } catch (thrown) {
-      toast(toApiError(thrown).message, { kind: "error" });
-    }
-  };
+  const copyAll = useLogCopy(run, filter, flow);
   useActions([
     {
       id: "logs.search",
@@ -396,7 +217,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
       const lines = entryLines(entry.text).length;
       return wrap && lines <= WHOLE_ENTRY ? undefined : lines * rowHeight;
     },
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps -- `lineOf` is new at every render; what it reads is here
     [rows, pages, wrap, rowHeight, flow, ofStream],
   );
   const guessOf = (row: number): number | undefined => {
@@ -461,7 +282,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
   const onScrolled = ({ user, up, atEnd, first, last }: { user: boolean; up: boolean; atEnd: boolean; first: number; last: number }) => {
     setView((old) => (old.first === first && old.last === last && old.atEnd === atEnd ? old : { first, last, atEnd }));
     viewFirst.current = rows.at(first) ? keyOf(first) : 0;
-    if (user) setGoal(null);
+    if (user) forget();
     const place = list.current?.place();
     if (place) keep({ ...place, follow: user ? atEnd : follow });
     if (flow) return;
@@ -492,7 +313,7 @@ export function LogsTab({ detail, nodes }: TabProps) {
     if (!follow && view.atEnd) setSeenEnd(end);
   }, [follow, view.atEnd, end]);
   const topPosition = rows.count > 0 ? keyOf(Math.min(view.first, rows.count - 1)) : 0;
-  const phase = shownOnly || streamPositions || flow ? undefined : phaseOf(phases, topPosition);
+  const phase = shownOnly || ofStream || flow ? undefined : phaseOf(phases, topPosition);
   const above = phases.filter((one) => folded.has(one.id) && one.to <= topPosition);
   const fresh = follow ? 0 : Math.max(0, end - seenEnd);
 
@@ -574,32 +395,13 @@ export function LogsTab({ detail, nodes }: TabProps) {
           <Switch checked={shownOnly} disabled={settled === ""} label={t("run.matchesOnly")} onChange={setMatchesOnly} />
         </label>
         <span className="k-grow" />
-        <Segmented<StreamChoice>
-          label={t("run.streams")}
-          value={stream}
+        <Streams
+          stream={stream}
           onChange={(next) => {
             setStream(next);
             setFollow(false);
           }}
-          items={[
-            { value: "all", label: t("run.streamAll") },
-            { value: "stdout", label: t("run.streamOut") },
-            {
-              value: "stderr",
-              label: (
-                <>
-                  {t("run.streamErr")}
-                  {errors && errors.count > 0 && (
-                    <span className="lg-count k-num">
-                      {format.number(errors.count)}
-                      {errors.isMore ? "+" : ""}
-                    </span>
-                  )}
-                </>
-              ),
-            },
-            { value: "flow", label: t("run.streamFlow") },
-          ]}
+          errors={errors}
         />
         <span className="k-sep lg-sep" />
         <IconButton
@@ -676,30 +478,73 @@ export function LogsTab({ detail, nodes }: TabProps) {
           </Button>
         )}
       </div>
-      <div className="run-foot">
-        <span className="k-num">
-          {[t("run.lineCount", { count: end }), follow && live ? t("run.following") : undefined].filter(Boolean).join(t("run.listJoin"))}
-        </span>
-        <span className="lg-hint">
-          <Kbd keys="/" />
-          {t("run.hintSearch")}
-        </span>
-        <span className="lg-hint">
-          <Kbd keys="N" />
-          <Kbd keys="Shift N" />
-          {t("run.hintNext")}
-        </span>
-        <span className="lg-hint">
-          <Kbd keys="End" />
-          {t("run.hintEnd")}
-        </span>
-        <span className="lg-hint">
-          <Kbd keys="E" />
-          {t("run.hintError")}
-        </span>
-        <span className="k-grow" />
-        <span className="lg-hint">{t("run.hintNumber")}</span>
-      </div>
+      <LogFoot said={[t("run.lineCount", { count: end }), follow && live ? t("run.following") : undefined].filter(Boolean).join(t("run.listJoin"))} />
+    </div>
+  );
+}
+
+interface StreamsProps {
+  stream: StreamChoice;
+  onChange: (stream: StreamChoice) => void;
+  /** What came on standard error, as far as it was counted. */
+  errors: ReturnType<typeof useErrorCount>;
+}
+
+function Streams({ stream, onChange, errors }: StreamsProps) {
+  const { t, format } = useI18n();
+  return (
+    <Segmented<StreamChoice>
+      label={t("run.streams")}
+      value={stream}
+      onChange={onChange}
+      items={[
+        { value: "all", label: t("run.streamAll") },
+        { value: "stdout", label: t("run.streamOut") },
+        {
+          value: "stderr",
+          label: (
+            <>
+              {t("run.streamErr")}
+              {errors && errors.count > 0 && (
+                <span className="lg-count k-num">
+                  {format.number(errors.count)}
+                  {errors.isMore ? "+" : ""}
+                </span>
+              )}
+            </>
+          ),
+        },
+        { value: "flow", label: t("run.streamFlow") },
+      ]}
+    />
+  );
+}
+
+/** How long the log is, and the keys. */
+function LogFoot({ said }: { said: string }) {
+  const { t } = useI18n();
+  return (
+    <div className="run-foot">
+      <span className="k-num">{said}</span>
+      <span className="lg-hint">
+        <Kbd keys="/" />
+        {t("run.hintSearch")}
+      </span>
+      <span className="lg-hint">
+        <Kbd keys="N" />
+        <Kbd keys="Shift N" />
+        {t("run.hintNext")}
+      </span>
+      <span className="lg-hint">
+        <Kbd keys="End" />
+        {t("run.hintEnd")}
+      </span>
+      <span className="lg-hint">
+        <Kbd keys="E" />
+        {t("run.hintError")}
+      </span>
+      <span className="k-grow" />
+      <span className="lg-hint">{t("run.hintNumber")}</span>
     </div>
   );
 }

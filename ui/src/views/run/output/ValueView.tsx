@@ -88,7 +88,7 @@ export function ValueView({ path, value, onSave }: { path: string; value: unknow
         )}
       </div>
       <div className={form === "tree" ? "ou-value ou-value-tree" : "ou-value"}>
-        {form === "table" && isTable(value) && <DataTable rows={value} label={path} cell={listCell} />}
+        {form === "table" && isTable(value) && <DataTable rows={value} label={path} cell={listCell} counted />}
         {form === "tree" && <JsonTree key={path} value={value} root={path} plain label={path} />}
         {form === "markdown" && <Markdown text={String(value)} />}
         {form === "plain" && (

@@ -7,6 +7,7 @@ import { ParamFields, type ParamForm, useParamForm } from "../../../kit/form";
 import { Kbd } from "../../../kit/Kbd";
 import { Confirm } from "../../../kit/Popover";
 import { Reveal } from "../../../kit/Reveal";
+import { Said } from "../../../kit/Said";
 
 interface FormPanelProps {
   run: string;
@@ -46,7 +47,7 @@ export function FormPanel({ run, question, locked, sending, faults, onSend, onDe
         <ParamFields form={form} locked={locked || sending} />
         {faults.map((fault) => (
           <p key={fault} className="k-fail k-break" role="alert">
-            {fault}
+            <Said text={fault} />
           </p>
         ))}
       </div>

@@ -1,7 +1,6 @@
 // The mock host with this area's scenes in it.
 import type { Commands } from "../../../api/contract";
 // For tests and for looking; nothing that ships imports this file.
-// oxlint-disable-next-line no-restricted-imports
 import { createMockHost, type MockHost, type MockOptions } from "../../../host/mock";
 import { hits } from "../logs/lines";
 import { type Scene, scenes } from "./scenes";

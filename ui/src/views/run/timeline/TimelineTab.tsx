@@ -8,6 +8,7 @@ import { useNow } from "../../../app/clock";
 import { navigate, runAddress, setParams, useAddress, useParam } from "../../../app/router";
 import { useScrollPlace } from "../../../app/places";
 import { useI18n } from "../../../i18n";
+import { FindBox } from "../../../kit/FindBox";
 import { Icon } from "../../../kit/Icon";
 import { IconButton } from "../../../kit/Button";
 import { Glyph } from "../../../kit/Glyph";
@@ -44,7 +45,6 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const track = useRef<HTMLDivElement>(null);
-  const field = useRef<HTMLInputElement>(null);
 
   const lanes = useMemo(() => makeLanes(nodes, run.status), [nodes, run.status]);
   const whole = useMemo(() => wholeSpan(run, nodes, now), [run, nodes, now]);
@@ -110,7 +110,7 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
   useEffect(() => {
     const index = rows.findIndex((row) => row.key === selected);
     if (index >= 0) virtual.scrollToIndex(index, { align: "auto" });
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps -- only a new selection scrolls, not rows that change
   }, [selected]);
 
   const around = () => (hover ? scale.time(hover.x) : (range.from + range.to) / 2);
@@ -295,28 +295,19 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
             label={t("run.findStep")}
             size="small"
             pressed={find !== null}
-            onClick={() => {
-              setFind(find === null ? "" : null);
-              requestAnimationFrame(() => field.current?.focus());
-            }}
+            onClick={() => setFind(find === null ? "" : null)}
           />
           {find !== null && (
-            <span className="k-input k-input-small tl-find">
-              <input
-                ref={field}
-                type="search"
-                value={find}
-                placeholder={t("run.findStep")}
-                aria-label={t("run.findStep")}
-                onChange={(event) => setFind(event.target.value)}
-                onKeyDown={(event) => {
-                  if (event.key === "Escape") {
-                    setFind(null);
-                    event.stopPropagation();
-                  }
-                }}
-              />
-            </span>
+            <FindBox
+              className="tl-find"
+              value={find}
+              onChange={setFind}
+              label={t("run.findStep")}
+              onClose={() => {
+                setFind(null);
+                scroller.current?.focus();
+              }}
+            />
           )}
         </div>
         <Overview whole={whole} range={range} bars={allBars} onRange={zoom} />
