@@ -225,6 +225,20 @@ fn only_clients_of_this_machine_with_the_token_are_let_in() {
 }
 
 #[test]
+fn what_is_no_message_is_refused_where_it_is_posted_over_sse() {
+    let home = environment();
+    let server = serve(&home, "sse");
+    let (stream, path) = open_stream(&server);
+    for (body, code) in [("{", -32700), ("[]", -32600), ("5", -32600), ("", -32600), ("{\"a\":1}", -32600)] {
+        let refused = server.send("POST", &path, &server.headers(), body);
+        assert_eq!(refused.status, 400, "{body}: {refused:?}");
+        assert_eq!(refused.messages()[0]["error"]["code"], code, "{body}: {refused:?}");
+    }
+    assert_eq!(server.send("POST", &path, &server.headers(), &initialize().to_string()).status, 202);
+    assert_eq!(stream.answer(&json!("open"))["result"]["serverInfo"]["name"], "deepwork");
+}
+
+#[test]
 fn what_is_no_message_is_refused_and_the_server_goes_on() {
     let home = environment();
     let server = serve(&home, "streamable-http");
