@@ -39,7 +39,7 @@ pub(crate) const HOST_NAMES: [&str; 2] = ["HOSTNAME", "COMPUTERNAME"];
 /// Whose names for events and tools a hook's input uses: `claude` or `gemini`.
 pub(crate) const HOOK_PLATFORM: &str = "DEEPWORK_HOOK_PLATFORM";
 
-/// When set, hooks of guided workflows do not run the commands that schemas name.
+/// When set, no command that review rules and schemas name is run, whatever part of guided workflows would run it.
 pub(crate) const NO_HOOK_COMMANDS: &str = "WORKFLOW_CODE_NO_HOOK_COMMANDS";
 
 /// Where the user's files are.

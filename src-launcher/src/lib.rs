@@ -95,6 +95,9 @@ fn early() -> Option<u8> {
             }
         });
     }
+    if std::env::args_os().nth(1).is_some_and(|first| first == process::keeper::ARGUMENT) {
+        return Some(process::keeper::main(std::env::args_os().skip(2)));
+    }
     if let Some(code) = board_alone() {
         return Some(code);
     }

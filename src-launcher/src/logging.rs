@@ -21,13 +21,15 @@ pub(crate) enum LogFormat {
 /// when it has this much.
 const LINE_BYTES: usize = 4096;
 
+/// What is written unless `RUST_LOG` says otherwise: errors of libraries, and what our own crates say, which are all named
+/// `workflow-…` but for this library.
+const DEFAULT: &str = "error,workflow_=info,workflow_code_desktop=warn,launcher=info,rmcp=off";
+
 /// Starts logging. What libraries say is left out unless `RUST_LOG` asks for it.
 pub(crate) fn start(format: LogFormat) {
-    let filter = env_vars::get(env_vars::LOG).and_then(|filter| EnvFilter::try_new(filter).ok()).unwrap_or_else(|| {
-        EnvFilter::new(
-            "error,workflow_code_desktop=warn,launcher=info,api=info,guided=info,runtime=info,mcp=info,project=info,store=info,rmcp=off",
-        )
-    });
+    let filter = env_vars::get(env_vars::LOG)
+        .and_then(|filter| EnvFilter::try_new(filter).ok())
+        .unwrap_or_else(|| EnvFilter::new(DEFAULT));
     let builder =
         tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_target(false).with_writer(Lines);
     let started = match format {
@@ -84,6 +86,32 @@ fn one_line(bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of the name in a crate's own section of its `Cargo.toml`.
+    fn crate_name(manifest: &std::path::Path) -> String {
+        let text = std::fs::read_to_string(manifest).expect("read");
+        let section = text.split("\n[lib]").nth(1).unwrap_or(&text);
+        let name = section.split("name = \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a name");
+        name.replace('-', "_")
+    }
+
+    #[test]
+    fn warnings_of_every_crate_of_ours_are_written_and_libraries_are_quiet() {
+        let workspace = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let crates = std::fs::read_dir(workspace.join("crates")).expect("listed");
+        let mut manifests: Vec<_> = crates.map(|entry| entry.expect("an entry").path()).collect();
+        manifests.extend(["src-launcher", "src-tauri"].map(|room| workspace.join(room)));
+        // The same notation, and one that can be asked.
+        let filter: tracing_subscriber::filter::Targets = DEFAULT.parse().expect("targets");
+        let would = |target: &str, level| filter.would_enable(target, &level);
+        for room in manifests {
+            let name = crate_name(&room.join("Cargo.toml"));
+            assert!(would(&format!("{name}::inner"), tracing::Level::WARN), "{name}");
+        }
+        assert!(would(module_path!(), tracing::Level::INFO));
+        assert!(!would("hyper::proto", tracing::Level::WARN) && would("hyper::proto", tracing::Level::ERROR));
+        assert!(!would("rmcp::service", tracing::Level::ERROR));
+    }
 
     #[test]
     fn a_line_is_cut_and_holds_no_control_characters() {

@@ -147,6 +147,8 @@ fn a_bad_command_line_ends_with_2() {
         vec!["guided", "serve", "--external-runner", "other"],
         vec!["guided", "serve", "--transport", "pigeon"],
         vec!["guided", "review"],
+        vec!["guided", "serve", "--platform", "../x"],
+        vec!["guided", "serve", "--platform", ""],
     ] {
         assert_eq!(home.run(&arguments).expect("it runs").code, 2, "{arguments:?}");
     }
@@ -167,10 +169,21 @@ fn reviews_from_the_command_line() {
     };
     let listed = review(&["--files", "a.md"]);
     assert_eq!(listed.code, 0);
-    assert!(listed.stdout.contains("md_rule--a.md--") && listed.stderr.contains("bad/.deepreview"), "{listed:?}");
+    assert!(listed.stdout.contains("md_rule--a.md--"), "{listed:?}");
+    // What is wrong is told once, and not among the tasks.
+    assert!(!listed.stdout.contains("bad/.deepreview"), "{listed:?}");
+    assert_eq!(listed.stderr.matches("bad/.deepreview").count(), 1, "{listed:?}");
     // Not in a repository, and so nothing can be said of changes.
     let failed = review(&["--base-ref", "no-such"]);
     assert_eq!(failed.code, 1, "{failed:?}");
+    for arguments in ["init -q -b main", "add -A", "-c user.name=a -c user.email=a@example.com commit -qm x"] {
+        let arguments: Vec<&str> = ["-C", &root].into_iter().chain(arguments.split(' ')).collect();
+        let done = home.run_program("git", &arguments, b"").expect("it runs");
+        assert_eq!(done.code, 0, "{done:?}");
+    }
+    let failed = review(&["--base-ref", "no-such"]);
+    assert!(failed.code == 1 && failed.stderr.contains("`no-such` is no commit"), "{failed:?}");
+    assert_eq!(review(&["--base-ref", "HEAD"]).code, 0);
 }
 
 #[test]
@@ -210,6 +223,28 @@ fn a_hook_answers_one_object_and_is_never_in_the_way() {
             "{answer}"
         );
     }
+}
+
+#[test]
+fn what_cannot_be_written_is_a_warning_in_the_log_only() {
+    let home = environment();
+    let root = project(&home, "p");
+    for folder in [".deepwork/job.schema.json/x", ".deepwork/tmp/status/v1/job_manifest.yml/x"] {
+        std::fs::create_dir_all(root.join(folder)).expect("made");
+    }
+    let mut client = serve(&home, &root, LEGACY);
+    let listed = client.call("get_workflows", json!({})).result();
+    assert!(listed["isError"] != true && listed["structuredContent"].get("issue_detected").is_none(), "{listed}");
+    assert!(listed.to_string().contains("solo"));
+    let mut log = String::new();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !(log.contains("job.schema.json") && log.contains("job_manifest.yml")) {
+        assert!(Instant::now() < deadline, "{log}");
+        log.push_str(&client.errors());
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    assert!(log.contains("WARN"), "{log}");
+    assert_eq!(client.finish().0, 0);
 }
 
 /// A registered project's workflow is one run, also when the server is started again in the middle of it.
@@ -290,4 +325,25 @@ fn setup_registers_the_server_and_its_hooks_for_claude_code_once() {
     let (again, same, said) = setup();
     assert_eq!((again, same), (servers, settings));
     assert_eq!(said.matches("has it already").count(), 2, "{said}");
+}
+
+#[test]
+fn setup_leaves_a_server_of_the_same_name_that_somebody_else_wrote() {
+    let home = environment();
+    let theirs = r#"{"mcpServers": {"deepwork": {"command": "uvx", "args": ["deepwork", "serve"]}}}"#;
+    let file = home.home().join(".claude.json");
+    std::fs::write(&file, theirs).expect("written");
+    let refused = home.run(&["guided", "setup"]).expect("it runs");
+    assert!(refused.code != 0 && refused.stderr.contains("--force"), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(&file).expect("read"), theirs);
+    assert!(!home.home().join(".claude/settings.json").exists());
+    assert_eq!(home.run(&["guided", "setup", "--force"]).expect("it runs").code, 0);
+    let read = || std::fs::read_to_string(&file).expect("read");
+    assert!(read().contains("--platform") && !read().contains("uvx"));
+    // One of an earlier setup is followed to where this executable lies, also without what was noted of it.
+    let moved = read().replace(&executable().canonicalize().expect("there").display().to_string(), "/opt/elsewhere");
+    std::fs::write(&file, moved).expect("written");
+    let _ = std::fs::remove_file(home.home().join(".workflow-code/clients.json"));
+    assert_eq!(home.run(&["guided", "setup"]).expect("it runs").code, 0);
+    assert!(!read().contains("/opt/elsewhere"));
 }

@@ -161,9 +161,6 @@ fn a_workflow_runs_over_sse_in_both_eras() {
             let answer = stream.answer(&json!(id));
             assert_eq!(answer["result"]["structuredContent"].pointer(place), Some(&json!(wanted)), "{answer}");
         }
-        // What is no message is answered on the stream, as on standard input.
-        post(&json!([]));
-        assert_eq!(stream.answer(&Value::Null)["error"]["code"], -32600);
         stream.close();
     }
     let (open, _) = open_stream(&server);
@@ -222,6 +219,20 @@ fn only_clients_of_this_machine_with_the_token_are_let_in() {
         // Whoever has no token learns nothing of what is here, but that there is no way to sign in.
         assert_eq!(server.send("GET", "/.well-known/oauth-protected-resource", &server.headers()[..1], "").status, 404);
     }
+}
+
+#[test]
+fn what_is_no_message_is_refused_where_it_is_posted_over_sse() {
+    let home = environment();
+    let server = serve(&home, "sse");
+    let (stream, path) = open_stream(&server);
+    for (body, code) in [("{", -32700), ("[]", -32600), ("5", -32600), ("", -32600), ("{\"a\":1}", -32600)] {
+        let refused = server.send("POST", &path, &server.headers(), body);
+        assert_eq!(refused.status, 400, "{body}: {refused:?}");
+        assert_eq!(refused.messages()[0]["error"]["code"], code, "{body}: {refused:?}");
+    }
+    assert_eq!(server.send("POST", &path, &server.headers(), &initialize().to_string()).status, 202);
+    assert_eq!(stream.answer(&json!("open"))["result"]["serverInfo"]["name"], "deepwork");
 }
 
 #[test]

@@ -24,6 +24,8 @@ mod doctor;
 mod fixtures;
 mod guided;
 mod guided_cases;
+mod guided_commands;
+mod guided_history;
 mod guided_hostile;
 mod guided_http;
 mod hostile;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clients::{ClientPaths, Launch, Ledger};
 use model::{RunId, StructureReport};
 use serde_json::Value;
-use store::{NewProject, Project, ProjectKind, Question, RunRecord};
+use store::{CancelOutcome, NewProject, Project, ProjectKind, Question, RunRecord};
 
 use crate::Answer;
 use crate::wire::dock::DockTest;
@@ -135,6 +135,13 @@ pub trait Host: Send + Sync {
     ///
     /// Its project cannot be opened.
     fn go_on(&self, run: &RunId) -> Answer<()>;
+
+    /// Cancels a guided workflow in its session and in the history. `None`: the run is of another kind.
+    ///
+    /// # Errors
+    ///
+    /// Its session cannot be used.
+    fn cancel_guided(&self, run: &RunRecord) -> Answer<Option<CancelOutcome>>;
 
     /// Returns what clients start for a project.
     ///

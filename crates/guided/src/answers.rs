@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::session::Session;
 use crate::state::{Given, Run, Values};
 
 /// A job as it is listed.
@@ -232,13 +233,18 @@ pub struct SchemaInfo {
     pub matchers: Vec<String>,
 }
 
-/// An answer together with the runs that it changed, as they are now; for whoever keeps a history.
-#[derive(Debug, Clone)]
+/// An answer together with the run that it is about, as it is now, for whoever keeps a history. The session stays locked
+/// until this is dropped, so that histories are written in the order of what happened, whichever process did it.
+#[derive(Debug)]
 pub struct Done<T> {
     /// What the caller is told.
     pub answer: T,
-    /// The runs whose state changed.
-    pub runs: Vec<Run>,
+    /// The run.
+    pub run: Run,
+    /// The instance during whose step the run was started, if one was active.
+    pub parent: Option<String>,
+    /// The lock.
+    pub session: Session,
 }
 
 /// What `start_workflow` takes.

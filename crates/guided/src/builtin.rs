@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use crate::files::{self, FileError};
 use crate::job::{self, JOB_FILE, Job};
 use crate::outline::Outline;
+use crate::paths::Places;
 
 /// A built-in job.
 #[derive(Debug)]
@@ -49,14 +50,14 @@ pub fn jobs() -> &'static [BuiltIn] {
 ///
 /// # Errors
 ///
-/// When the system refuses.
-pub fn lay_out(name: &str, folder: &Path) -> Result<(), FileError> {
+/// When the system refuses, or a link lies there.
+pub fn lay_out(name: &str, places: &Places) -> Result<(), FileError> {
     let Some(one) = jobs().iter().find(|one| one.name == name) else { return Ok(()) };
-    let path = folder.join(JOB_FILE);
+    let path = places.built_in().join(name).join(JOB_FILE);
     if files::read_text(&path, job::JOB_BYTES).is_ok_and(|text| text == one.text) {
         return Ok(());
     }
-    files::write(&path, one.text.as_bytes())
+    places.write(&path, one.text.as_bytes())
 }
 
 #[cfg(test)]

@@ -15,8 +15,9 @@ use model::TimestampMs;
 use crate::builtin;
 use crate::files::FileError;
 use crate::job::{self, JOB_FILE, Job, LoadError};
-use crate::names;
+use crate::names::{self, UnsafeName};
 use crate::outline::{self, Outline, Remembered, Stamp, stamp};
+use crate::paths::Places;
 
 /// Entries of a folder that are looked at.
 const MOST_FOLDERS: usize = 10_000;
@@ -76,6 +77,7 @@ impl Broken {
                 format!("Write a job into `{file}`: a mapping with name, summary, step_arguments and workflows.")
             }
             LoadError::Format { .. } => format!("Correct each of these places in `{file}`."),
+            LoadError::Name(_) => format!("Give the folder `{}` another name.", self.path.display()),
             LoadError::NoFolder(_) | LoadError::NotAFolder(_) | LoadError::NoFile(_) | LoadError::File(_) => {
                 format!("Make sure that `{file}` is a readable UTF-8 text file.")
             }
@@ -163,12 +165,12 @@ impl Catalog {
     /// # Errors
     ///
     /// When the file cannot be written.
-    pub fn keep(&self, path: &Path, now: TimestampMs) -> Result<(), FileError> {
+    pub fn keep(&self, places: &Places, now: TimestampMs) -> Result<(), FileError> {
         if !self.has_news.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
         let all = locked(&self.outlines).clone();
-        outline::keep(path, &all, now)
+        outline::keep(places, &all, now)
     }
 
     /// Tells what lists tell of the job in a folder.
@@ -240,6 +242,12 @@ impl Catalog {
             .filter(|(path, name)| !taken.contains(name) && path.join(JOB_FILE).exists())
             .map(|(path, name)| (name, path))
             .collect();
+        // What could not be found by its name again is not offered either.
+        let (wanted, odd): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(name, _)| is_name(name).is_ok());
+        listing.broken.extend(odd.into_iter().filter_map(|(folder, path)| {
+            let error = Arc::new(LoadError::Name(is_name(&folder).err()?));
+            Some(Broken { folder, path, error })
+        }));
         let readings = self.outline_all(&wanted);
         for ((name, path), reading) in wanted.into_iter().zip(readings) {
             match reading {
@@ -300,7 +308,7 @@ impl Catalog {
         built_in: &Path,
         further: &[PathBuf],
     ) -> Result<Option<Found>, Broken> {
-        if names::check("job_name", name).is_err() {
+        if is_name(name).is_err() {
             return Ok(None);
         }
         let mut broken = None;
@@ -341,6 +349,11 @@ impl Catalog {
             Err(error) => Err(Broken { folder, path, error }),
         }
     }
+}
+
+/// The one rule for names of jobs' folders, for lists and for looking one up.
+pub(crate) fn is_name(folder: &str) -> Result<&str, UnsafeName> {
+    names::check("name for the folder of a job", folder)
 }
 
 /// Lists the folders in a folder by name; links to folders count.
@@ -476,6 +489,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_listed_can_be_found_and_an_odd_folder_is_named_as_broken() {
+        let ground = Ground::new();
+        let long = "n".repeat(201);
+        for (folder, inside) in [(".hidden", "hidden"), ("a..b", "dots"), (long.as_str(), "long"), ("fine-1", "fine")] {
+            ground.put(&format!("jobs/{folder}"), &GOOD.replace("name: solo", &format!("name: {inside}")));
+        }
+        let listing = ground.list("");
+        assert_eq!(own(&listing), ["fine-1"]);
+        assert_eq!(listing.broken.len(), 3);
+        for (broken, inside) in listing.broken.iter().zip(["hidden", "dots", "long"]) {
+            assert!(broken.error.to_string().contains("no usable name"), "{}", broken.error);
+            assert!(broken.suggestion().contains("another name"));
+            for name in [broken.folder.as_str(), inside] {
+                assert!(ground.find(name, "").expect("usable").is_none(), "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn both_names_find_a_job_and_no_path_does() {
         let ground = Ground::new();
         ground.put("jobs/folder_name", GOOD);
@@ -505,11 +537,12 @@ mod tests {
         let ground = Ground::new();
         ground.put("jobs/solo", GOOD);
         ground.put("jobs/bad", "name: [");
-        let kept = ground.root.join("kept.json");
+        let places = Places::new(&ground.root.canonicalize().expect("there"), "claude").expect("places");
+        let kept = places.outlines();
         let first = ground.list("");
         // A minute later, so that the files have been left alone.
         let later = model::Clock::now(&model::SystemClock) + 60_000;
-        ground.catalog.keep(&kept, later).expect("written");
+        ground.catalog.keep(&places, later).expect("written");
         let next = Ground { catalog: Catalog::default(), ..ground };
         next.catalog.recall(&kept);
         assert_eq!(locked(&next.catalog.outlines).len(), 1);

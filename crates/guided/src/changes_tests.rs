@@ -45,7 +45,7 @@ impl Repository {
     fn git(&self, arguments: &str) {
         let spec =
             Spec::new("git").arguments(arguments.split(' ')).folder(self.root()).environment(self.environment.clone());
-        let finished = command::run(&spec, TIME, 1 << 20).expect("git starts");
+        let finished = command::run(spec, TIME, 1 << 20, &Stop::default()).expect("git starts");
         assert!(finished.succeeded(), "git {arguments}: {}", finished.error_text());
     }
 
@@ -199,10 +199,31 @@ fn nothing_that_the_repository_names_is_started() {
     }
     repository.git(&format!("config core.fsmonitor {}", trap.display()));
     repository.git(&format!("config diff.external {}", trap.display()));
+    // What ends a name, or looks like another setting, in a filter's name as well.
+    for (number, filter) in ["plain", "a=b", "a.b", "ü"].into_iter().enumerate() {
+        for key in ["clean", "process"] {
+            repository.git(&format!("config filter.{filter}.{key} {}", trap.display()));
+        }
+        repository.git(&format!("config filter.{filter}.required true"));
+        repository.put(&format!("{number}.md"), "new\n");
+    }
+    repository.put(".gitattributes", "*.md filter=plain\n1.md filter=a=b\n2.md filter=a.b\n3.md filter=ü\n");
     repository.put("base.md", "changed\n");
     fs::remove_file(&mark).ok();
-    assert!(repository.changed().contains(&"base.md".to_owned()));
+    assert_eq!(repository.changed(), [".gitattributes", "0.md", "1.md", "2.md", "3.md", "base.md", "trap.sh"]);
     assert!(!mark.exists());
+}
+
+#[test]
+fn a_history_of_its_own_is_told_with_the_name_of_the_branch() {
+    let repository = Repository::on("main");
+    repository.git("checkout -q --orphan alone");
+    repository.git("commit -qm alone");
+    let git = Git::new(repository.root(), &repository.environment);
+    let error = git.changed(None).expect_err("nothing in common").to_string();
+    assert!(error.contains("`main`") && error.contains("common ancestor"), "{error}");
+    let error = git.changed(Some("main~0")).expect_err("nothing in common").to_string();
+    assert!(error.contains("`main~0`"), "{error}");
 }
 
 #[test]

@@ -96,6 +96,9 @@ pub enum GuidedError {
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// Nobody waits for the answer any more.
+    #[error("the call was cancelled, and nothing was changed")]
+    Cancelled,
     /// The project's root is no folder.
     #[error("the project root `{}` is not a folder", .0.display())]
     Root(PathBuf),

@@ -26,7 +26,7 @@ pub enum FileError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// Led out of the project by a link.
+    /// Not below the project's root.
     #[error("`{}` leads out of the project `{}`, and nothing is written there", path.display(), root.display())]
     Outside {
         /// Where.
@@ -34,6 +34,9 @@ pub enum FileError {
         /// The project's root.
         root: PathBuf,
     },
+    /// A link where one of our folders should be.
+    #[error("`{}` is a link, and nothing is written through one", .0.display())]
+    Link(PathBuf),
     /// Not text.
     #[error("`{}` is not UTF-8 text (byte {at})", path.display())]
     NotText {
@@ -96,29 +99,50 @@ pub fn make_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(|source| FileError::io("made", path, source))
 }
 
-/// Makes one of our folders in a project, and makes sure that it lies there: a repository may hold a link of its name.
+/// Makes a folder below a root, and makes sure that it lies there: a repository may hold a link of its name. What we keep
+/// in a project is written through [`crate::paths::Places`], which asks this first.
 ///
 /// # Errors
 ///
-/// When the system refuses, and when a link leads out of the root.
-pub fn make_own_folder(path: &Path, root: &Path) -> Result<(), FileError> {
-    // Looked at before anything is made, so that nothing is made elsewhere.
-    let existing = path.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(root);
-    let real = existing.canonicalize().map_err(|source| FileError::io("used", existing, source))?;
-    if !real.starts_with(root) {
-        return Err(FileError::Outside { path: path.to_owned(), root: root.to_owned() });
+/// When the system refuses, and when any folder on the way is a link.
+pub(crate) fn make_inside(path: &Path, root: &Path) -> Result<(), FileError> {
+    let outside = || FileError::Outside { path: path.to_owned(), root: root.to_owned() };
+    let mut here = root.to_owned();
+    for part in path.strip_prefix(root).map_err(|_| outside())?.components() {
+        let std::path::Component::Normal(part) = part else { return Err(outside()) };
+        here.push(part);
+        match fs::create_dir(&here) {
+            Ok(()) => continue,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // One that is there on a file system that is read only says this first.
+            Err(_) if here.symlink_metadata().is_ok() => {}
+            Err(source) => return Err(FileError::io("made", &here, source)),
+        }
+        let facts = here.symlink_metadata().map_err(|source| FileError::io("used", &here, source))?;
+        if facts.is_symlink() {
+            return Err(FileError::Link(here));
+        }
+        if !facts.is_dir() {
+            return Err(FileError::io("used", &here, io::ErrorKind::NotADirectory.into()));
+        }
     }
-    make_folder(path)
+    Ok(())
 }
 
 /// Replaces a file in one step; the old content stays whole when anything fails. The folder is made when it is missing.
+/// Not for what we keep in a project: see [`crate::paths::Places::write`].
 ///
 /// # Errors
 ///
 /// When the system refuses.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    make_folder(path.parent().unwrap_or(Path::new(".")))?;
+    replace(path, content)
+}
+
+/// Replaces a file in a folder that is there. A link of its name is replaced, and not followed.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    make_folder(folder)?;
     let failed = |source| FileError::io("written", path, source);
     // Removes itself when dropped before it is renamed.
     let mut file = tempfile::Builder::new().prefix(".write-").tempfile_in(folder).map_err(failed)?;
@@ -158,16 +182,23 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_that_leads_out_is_not_followed() {
+    fn no_folder_on_the_way_may_be_a_link() {
         let (inside, outside) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         let root = inside.path().canonicalize().expect("it is there");
         std::os::unix::fs::symlink(outside.path(), root.join("link")).expect("linked");
         std::os::unix::fs::symlink("/nonexistent/x", root.join("dangling")).expect("linked");
-        assert!(matches!(make_own_folder(&root.join("link/deep"), &root), Err(FileError::Outside { .. })));
-        assert!(make_own_folder(&root.join("link"), &root).is_err());
-        assert!(make_own_folder(&root.join("dangling/x"), &root).is_err());
+        assert!(make_inside(&root.join("a/b"), &root).is_ok());
+        std::os::unix::fs::symlink("a", root.join("within")).expect("linked");
+        for path in ["link/deep", "link", "dangling/x", "within/x"] {
+            assert!(matches!(make_inside(&root.join(path), &root), Err(FileError::Link(_))), "{path}");
+        }
+        fs::write(root.join("file"), "x").expect("written");
+        assert!(make_inside(&root.join("file/x"), &root).is_err());
+        for path in [root.join("../x"), outside.path().join("x")] {
+            assert!(matches!(make_inside(&path, &root), Err(FileError::Outside { .. })), "{}", path.display());
+        }
         assert_eq!(fs::read_dir(outside.path()).expect("listed").count(), 0);
-        assert!(make_own_folder(&root.join("a/b"), &root).is_ok());
+        assert_eq!(fs::read_dir(root.join("a")).expect("listed").count(), 1);
     }
 
     #[test]

@@ -4,15 +4,15 @@
 //! yet. Nothing is judged here: a review is passed by whoever did it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::changes::Git;
 use crate::error::GuidedError;
+use crate::files;
 use crate::guided::Project;
 use crate::job::{ArgumentKind, JOB_FILE};
 use crate::json_check;
 use crate::review_block::{Agents, Context, ReviewBlock, Strategy};
-use crate::reviews::{Sources, relative};
+use crate::reviews::Sources;
 use crate::rules::{Matcher, Rule};
 use crate::schemas::JUDGING;
 use crate::state::{Given, Values};
@@ -248,23 +248,86 @@ fn configured_reviews(project: &Project<'_>, submitted: &[String], not_checked: 
     for error in configured.errors() {
         not_checked.push(format!("a review rule could not be used: {error}"));
     }
-    let submitted: BTreeSet<String> = submitted.iter().map(|path| relative(project.root(), path)).collect();
-    let files: Vec<String> = submitted.into_iter().collect();
-    // Git is asked only when a rule could match.
-    if !configured.rules.iter().any(|rule| files.iter().any(|file| rule.matches(project.root(), file))) {
+    if configured.rules.is_empty() {
         return Vec::new();
     }
-    let changed = match Git::new(project.root(), project.environment()).changed(None) {
-        Ok(changed) => changed.into_iter().collect::<BTreeSet<_>>(),
+    let handed_in = HandedIn::new(project.root(), submitted);
+    for path in &handed_in.outside {
+        not_checked.push(format!("review rules were not applied to `{path}`, since it lies outside the project"));
+    }
+    // Git is asked only when a rule could match.
+    let could_match =
+        configured.rules.iter().any(|rule| handed_in.files.iter().any(|file| rule.matches(project.root(), file)));
+    if !could_match && handed_in.folders.is_empty() {
+        return Vec::new();
+    }
+    let changed = match project.git().changed(None) {
+        Ok(changed) => changed,
         Err(error) => {
             not_checked.push(format!("review rules were not applied, since git cannot tell what changed: {error}"));
             return Vec::new();
         }
     };
-    let changed: Vec<String> = files.into_iter().filter(|file| changed.contains(file)).collect();
+    let changed: Vec<String> = changed.into_iter().filter(|file| handed_in.holds(file)).collect();
     configured
         .rules
         .iter()
         .flat_map(|rule| tasks::of_rule(rule, &changed, project.places(), project.platform()))
         .collect()
+}
+
+/// What was handed in, as git names it. One file has many spellings (absolute, through links, with `..`), and a rule is
+/// for the file.
+#[derive(Debug, Default)]
+struct HandedIn {
+    /// Relative to the root, with `/`.
+    files: BTreeSet<String>,
+    /// Folders, likewise; each stands for what is below it. The root itself is empty.
+    folders: Vec<String>,
+    /// What git cannot tell anything of, as it was handed in.
+    outside: Vec<String>,
+}
+
+impl HandedIn {
+    fn new(root: &Path, submitted: &[String]) -> Self {
+        let mut handed_in = Self::default();
+        for path in submitted {
+            if !handed_in.add(root, path) {
+                handed_in.outside.push(path.clone());
+            }
+        }
+        handed_in
+    }
+
+    /// Tells whether all that a path stands for lies in the project.
+    fn add(&mut self, root: &Path, submitted: &str) -> bool {
+        let path = root.join(submitted);
+        let Ok(real) = path.canonicalize() else { return false };
+        // A link is a file of its own as well, which git knows by its own name.
+        let own = path.file_name().zip(path.parent().and_then(|folder| folder.canonicalize().ok()));
+        if let Some((name, folder)) = own
+            && let Some(own) = relative(root, &folder.join(name))
+        {
+            self.files.insert(own);
+        }
+        let Some(target) = relative(root, &real) else { return false };
+        if real.is_dir() {
+            self.folders.push(target);
+        } else {
+            self.files.insert(target);
+        }
+        true
+    }
+
+    fn holds(&self, changed: &str) -> bool {
+        let below = |folder: &String| {
+            folder.is_empty() || changed.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.files.contains(changed) || self.folders.iter().any(below)
+    }
+}
+
+/// A real path as git names it.
+fn relative(root: &Path, path: &Path) -> Option<String> {
+    path.strip_prefix(root).ok().map(files::display)
 }

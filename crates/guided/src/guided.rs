@@ -17,13 +17,15 @@ use crate::answers::{
 };
 use crate::builtin;
 use crate::catalog::{Catalog, Found, Listed, Listing, folder_list};
+use crate::changes::Git;
+use crate::command::Stop;
 use crate::error::GuidedError;
 use crate::files;
 use crate::gate::{self, Verdict};
 use crate::instructions::Writer;
 use crate::job::Workflow;
 use crate::paths::Places;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::state::{Beginning, Given, Run, RunStatus, Stack, Values};
 use crate::status;
 use crate::step_text::{StepPlace, resolve_inputs};
@@ -44,6 +46,9 @@ pub struct Settings {
     pub environment: Environment,
     /// Whether commands that rules and schemas name may run.
     pub commands: bool,
+    /// The image of ours that keeps the commands of rules and schemas, so that they end with us (see
+    /// [`process::keeper`]). Without one, what such a command leaves running may outlive us.
+    pub keeper: Option<PathBuf>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Makes ids.
@@ -54,7 +59,14 @@ impl Settings {
     /// Makes settings with this environment, the machine's clock and its random source.
     #[must_use]
     pub fn new(environment: Environment) -> Self {
-        Self { platform: None, environment, commands: true, clock: Arc::new(SystemClock), ids: Arc::new(SystemIds) }
+        Self {
+            platform: None,
+            environment,
+            commands: true,
+            keeper: None,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(SystemIds),
+        }
     }
 }
 
@@ -77,6 +89,7 @@ pub struct Guided {
 pub struct Project<'a> {
     guided: &'a Guided,
     places: Places,
+    stop: Stop,
 }
 
 /// What a client is told at its opening.
@@ -107,7 +120,7 @@ impl Guided {
         let root =
             root.canonicalize().ok().filter(|root| root.is_dir()).ok_or_else(|| GuidedError::Root(root.to_owned()))?;
         let platform = self.settings.platform.as_deref().unwrap_or(DEFAULT_PLATFORM);
-        Ok(Project { guided: self, places: Places::new(&root, platform)? })
+        Ok(Project { guided: self, places: Places::new(&root, platform)?, stop: Stop::default() })
     }
 }
 
@@ -124,6 +137,12 @@ impl Loaded {
 }
 
 impl<'a> Project<'a> {
+    /// Ends what is run for a call, and the call, when this is raised.
+    #[must_use]
+    pub fn until(self, stop: Stop) -> Self {
+        Self { stop, ..self }
+    }
+
     /// The project's root.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -150,6 +169,23 @@ impl<'a> Project<'a> {
         self.guided.settings.commands
     }
 
+    pub(crate) fn keeper(&self) -> Option<&'a Path> {
+        self.guided.settings.keeper.as_deref()
+    }
+
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    pub(crate) fn git(&self) -> Git<'_> {
+        Git::new(self.root(), self.environment()).until(&self.stop)
+    }
+
+    /// Whatever was found out for a call that was cancelled may be half of it, and decides nothing.
+    pub(crate) fn wanted(&self) -> Result<(), GuidedError> {
+        if self.stop.is_raised() { Err(GuidedError::Cancelled) } else { Ok(()) }
+    }
+
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         self.guided.settings.environment.get(std::ffi::OsStr::new(name))?.to_str().map(str::to_owned)
     }
@@ -159,7 +195,13 @@ impl<'a> Project<'a> {
     }
 
     pub(crate) fn writer(&self) -> Writer<'_> {
-        Writer { places: &self.places, environment: self.environment(), commands: self.commands() }
+        Writer {
+            places: &self.places,
+            environment: self.environment(),
+            commands: self.commands(),
+            keeper: self.keeper(),
+            stop: &self.stop,
+        }
     }
 
     pub(crate) fn now(&self) -> String {
@@ -216,13 +258,10 @@ impl<'a> Project<'a> {
     /// Prepares the project's folder for a server, and says what its clients should know.
     #[must_use]
     pub fn start_up(&self) -> Startup {
-        let keep = self.places.temporary().join(".gitignore");
-        if !keep.exists() {
-            self.tolerate(files::write(&keep, b"*\n!.gitignore\n"));
-        }
+        self.tolerate(self.places.make(&self.places.temporary()));
         let schema = self.places.own().join("job.schema.json");
         if files::read_text(&schema, 1 << 20).ok().as_deref() != Some(builtin::JOB_SCHEMA) {
-            self.tolerate(files::write(&schema, builtin::JOB_SCHEMA.as_bytes()));
+            self.tolerate(self.places.write(&schema, builtin::JOB_SCHEMA.as_bytes()));
         }
         let listing = self.listing();
         Startup { instructions: instructions(&listing), issue: issue(&listing) }
@@ -233,8 +272,7 @@ impl<'a> Project<'a> {
         let listing = self.listing();
         // First what makes the next start quick, since a client may end this one at once.
         let now = self.guided.settings.clock.now();
-        let folder = files::make_own_folder(&self.places.temporary(), self.root());
-        self.tolerate(folder.and_then(|()| self.catalog().keep(&self.places.outlines(), now)));
+        self.tolerate(self.catalog().keep(&self.places, now));
         self.tolerate(status::write_manifest(&self.places, self.catalog(), &listing));
     }
 
@@ -270,7 +308,7 @@ impl<'a> Project<'a> {
     /// For an unknown or broken job, an unknown workflow, a missing or unsafe id, and when the state cannot be written.
     pub fn start_workflow(&self, arguments: StartArguments) -> Result<Done<Started>, GuidedError> {
         let given = arguments.session_id.as_deref().filter(|id| !id.is_empty());
-        let agent = arguments.agent_id.as_deref().filter(|id| !id.is_empty());
+        let agent = checked(arguments.agent_id.as_deref())?;
         let found = self.find_job(&arguments.job_name, given)?;
         let name = choose_workflow(&found, &arguments.workflow_name)?;
         let session_id = match given {
@@ -281,7 +319,7 @@ impl<'a> Project<'a> {
             None => self.new_id(),
         };
         if found.built_in {
-            self.tolerate(builtin::lay_out(&found.folder, &found.path));
+            self.tolerate(builtin::lay_out(&found.folder, &self.places));
         }
         let loaded = Loaded { found, name };
         let Some(workflow) = loaded.workflow() else { return Err(unknown_workflow(&loaded.found, &loaded.name)) };
@@ -310,20 +348,20 @@ impl<'a> Project<'a> {
             &now,
         );
         let (begin_step, _) = self.begin(&loaded, workflow, 0, &mut run, &now)?;
-        let mut runs = vec![run.clone()];
+        let mut parent = None;
         if let Some(above) = own.workflow_stack.last_mut() {
             above.note_sub_run(&run.workflow_instance_id);
-            runs.push(above.clone());
+            parent = Some(above.workflow_instance_id.clone());
         } else if let (Some(_), Some(above)) = (agent, main.workflow_stack.last_mut()) {
             above.note_sub_run(&run.workflow_instance_id);
-            runs.push(above.clone());
+            parent = Some(above.workflow_instance_id.clone());
             session.write_stack(None, &main)?;
         }
-        own.workflow_stack.push(run);
+        own.workflow_stack.push(run.clone());
         session.write_stack(agent, &own)?;
         self.tell(&session, &session_id);
         let stack = stack_entries(agent.is_some().then_some(&main), &own);
-        Ok(Done { answer: Started { important_note: IMPORTANT_NOTE, begin_step, stack }, runs })
+        Ok(Done { answer: Started { important_note: IMPORTANT_NOTE, begin_step, stack }, run, parent, session })
     }
 
     /// `finished_step`: checks what was handed in, puts it through the gate, and goes on to the next step or the end.
@@ -332,9 +370,10 @@ impl<'a> Project<'a> {
     ///
     /// When nothing runs, the job or its step is gone, or the outputs do not fit: then nothing is recorded.
     pub fn finished_step(&self, arguments: FinishArguments) -> Result<Done<Finished>, GuidedError> {
-        let agent = arguments.agent_id.as_deref().filter(|id| !id.is_empty());
+        let agent = checked(arguments.agent_id.as_deref())?;
         let (session, mut own) = self.active(&arguments.session_id, agent)?;
         let main = self.main_of(&session, agent)?;
+        let parent = parent_of(main.as_ref(), &own);
         let Some(run) = own.workflow_stack.last_mut() else {
             return Err(nothing_active(&arguments.session_id, agent));
         };
@@ -355,17 +394,19 @@ impl<'a> Project<'a> {
             let inputs =
                 run.step_progress.get(&run.current_step_id).map(|step| step.input_values.clone()).unwrap_or_default();
             let summary = arguments.work_summary.as_deref();
-            match gate::pass(self, &place, &inputs, &arguments.outputs, summary)? {
+            let verdict = gate::pass(self, &place, &inputs, &arguments.outputs, summary);
+            self.wanted()?;
+            match verdict? {
                 Verdict::Passes { not_checked: notes } => not_checked = notes,
                 Verdict::NeedsWork(feedback) => {
                     run.count_attempt();
-                    let runs = vec![run.clone()];
+                    let run = run.clone();
                     session.write_stack(agent, &own)?;
                     let answer = Finished {
                         feedback: Some(feedback),
                         ..finished(StepStatus::NeedsWork, stack_entries(main.as_ref(), &own))
                     };
-                    return Ok(Done { answer, runs });
+                    return Ok(Done { answer, run, parent, session });
                 }
             }
         }
@@ -385,7 +426,7 @@ impl<'a> Project<'a> {
             };
             (answer, true)
         };
-        let runs = vec![run.clone()];
+        let run = run.clone();
         if ended {
             end_top(&mut own);
         }
@@ -393,7 +434,7 @@ impl<'a> Project<'a> {
         self.tell(&session, &arguments.session_id);
         answer.not_checked = not_checked;
         answer.stack = stack_entries(main.as_ref(), &own);
-        Ok(Done { answer, runs })
+        Ok(Done { answer, run, parent, session })
     }
 
     /// `abort_workflow`: gives up the run on top.
@@ -407,15 +448,13 @@ impl<'a> Project<'a> {
         session_id: &str,
         agent_id: Option<&str>,
     ) -> Result<Done<Aborted>, GuidedError> {
-        let agent = agent_id.filter(|id| !id.is_empty());
+        let agent = checked(agent_id)?;
         let (session, mut own) = self.active(session_id, agent)?;
         let main = self.main_of(&session, agent)?;
-        let Some(run) = own.workflow_stack.last_mut() else { return Err(nothing_active(session_id, agent)) };
-        run.status = RunStatus::Aborted;
-        run.completed_at = Some(self.now());
-        run.abort_reason = Some(explanation.clone());
-        let run = run.clone();
-        end_top(&mut own);
+        let parent = parent_of(main.as_ref(), &own);
+        let Some(run) = abort_top(&mut own, &explanation, &self.now()) else {
+            return Err(nothing_active(session_id, agent));
+        };
         session.write_stack(agent, &own)?;
         self.tell(&session, session_id);
         let resumed = own.workflow_stack.last();
@@ -427,7 +466,67 @@ impl<'a> Project<'a> {
             resumed_step: resumed.map(|run| run.current_step_id.clone()),
             stack: stack_entries(main.as_ref(), &own),
         };
-        Ok(Done { answer, runs: vec![run] })
+        Ok(Done { answer, run, parent, session })
+    }
+
+    /// Gives up a run wherever it is, and what was started on top of it: for whoever stands outside of its session. Waits
+    /// for a call of that session. Returns the runs that were given up, the topmost first, with the session, which stays
+    /// locked; `None` when it is on no stack.
+    ///
+    /// # Errors
+    ///
+    /// When the state cannot be read or written.
+    pub fn cancel(&self, instance: &str, explanation: &str) -> Result<Option<(Vec<Run>, Session)>, GuidedError> {
+        let is_it = |run: &Run| run.workflow_instance_id == instance;
+        for (places, listed) in self.all_sessions() {
+            let look = Session::look(&places, listed.folder.clone());
+            let holds = |session: &Session, agent: Option<&str>| {
+                session.stack(agent).is_ok_and(|stack| stack.workflow_stack.iter().any(is_it))
+            };
+            let agents: Vec<Option<String>> =
+                std::iter::once(None).chain(look.agents().into_iter().map(Some)).collect();
+            let Some(agent) = agents.iter().map(Option::as_deref).find(|agent| holds(&look, *agent)) else { continue };
+            let session = Session::open(&places, &listed.id)?;
+            // It may have ended since the look.
+            let mut stack = session.stack(agent)?;
+            let Some(place) = stack.workflow_stack.iter().position(is_it) else { return Ok(None) };
+            let mut given_up = Vec::new();
+            while stack.workflow_stack.len() > place {
+                given_up.extend(abort_top(&mut stack, explanation, &self.now()));
+            }
+            session.write_stack(agent, &stack)?;
+            let elsewhere = Project { guided: self.guided, places, stop: self.stop.clone() };
+            elsewhere.tell(&session, &listed.id);
+            return Ok(Some((given_up, session)));
+        }
+        Ok(None)
+    }
+
+    /// Finds the ended runs among these instances, with their sessions' places; nothing is locked.
+    #[must_use]
+    pub fn ended(&self, instances: &std::collections::HashSet<String>) -> Vec<Run> {
+        let mut found = Vec::new();
+        for (places, listed) in self.all_sessions() {
+            let session = Session::look(&places, listed.folder);
+            let agents = session.agents();
+            for agent in std::iter::once(None).chain(agents.iter().map(|agent| Some(agent.as_str()))) {
+                let ended = session.stack(agent).unwrap_or_default().completed_workflows;
+                found.extend(ended.into_iter().filter(|run| instances.contains(&run.workflow_instance_id)));
+            }
+        }
+        found
+    }
+
+    /// Every session of every platform.
+    pub(crate) fn all_sessions(&self) -> Vec<(Places, session::Listed)> {
+        let all = self.places.temporary().join("sessions");
+        let mut found = Vec::new();
+        for platform in crate::catalog::subfolders(&all) {
+            let Ok(places) = Places::new(self.root(), &platform) else { continue };
+            let sessions = session::list(&places, &places.sessions());
+            found.extend(sessions.into_iter().map(|listed| (places.clone(), listed)));
+        }
+        found
     }
 
     /// `go_to_step`: goes back to a step, or begins the current one again; progress from there on is dropped.
@@ -441,9 +540,10 @@ impl<'a> Project<'a> {
         session_id: &str,
         agent_id: Option<&str>,
     ) -> Result<Done<WentTo>, GuidedError> {
-        let agent = agent_id.filter(|id| !id.is_empty());
+        let agent = checked(agent_id)?;
         let (session, mut own) = self.active(session_id, agent)?;
         let main = self.main_of(&session, agent)?;
+        let parent = parent_of(main.as_ref(), &own);
         let Some(run) = own.workflow_stack.last_mut() else { return Err(nothing_active(session_id, agent)) };
         let loaded = self.load_run(run)?;
         let Some(workflow) = loaded.workflow() else { return Err(unknown_workflow(&loaded.found, &loaded.name)) };
@@ -466,17 +566,14 @@ impl<'a> Project<'a> {
         run.step_progress.retain(|name, _| !invalidated.contains(name));
         let now = self.now();
         let (begin_step, _) = self.begin(&loaded, workflow, target, run, &now)?;
-        let runs = vec![run.clone()];
+        let run = run.clone();
         session.write_stack(agent, &own)?;
         self.tell(&session, session_id);
         let answer = WentTo { begin_step, invalidated_steps: invalidated, stack: stack_entries(main.as_ref(), &own) };
-        Ok(Done { answer, runs })
+        Ok(Done { answer, run, parent, session })
     }
 
     fn active(&self, session_id: &str, agent: Option<&str>) -> Result<(Session, Stack), GuidedError> {
-        if let Some(agent) = agent {
-            crate::names::check("agent_id", agent)?;
-        }
         let Some(session) = Session::open_existing(&self.places, session_id)? else {
             return Err(nothing_active(session_id, agent));
         };
@@ -558,6 +655,33 @@ fn end_top(stack: &mut Stack) {
     if let Some(run) = stack.workflow_stack.pop() {
         stack.completed_workflows.push(run);
     }
+}
+
+/// Takes the run on top down as given up.
+fn abort_top(stack: &mut Stack, why: &str, now: &str) -> Option<Run> {
+    let run = stack.workflow_stack.last_mut()?;
+    run.status = RunStatus::Aborted;
+    run.completed_at = Some(now.to_owned());
+    run.abort_reason = Some(why.to_owned());
+    let run = run.clone();
+    end_top(stack);
+    Some(run)
+}
+
+/// Finds during whose step the run on top was started: what is below it, or one of the main stack that noted it.
+fn parent_of(main: Option<&Stack>, own: &Stack) -> Option<String> {
+    let top = own.workflow_stack.last()?;
+    let noted = |run: &&Run| {
+        run.step_history.iter().any(|step| step.sub_workflow_instance_ids.contains(&top.workflow_instance_id))
+    };
+    let all =
+        main.into_iter().chain([own]).flat_map(|stack| stack.workflow_stack.iter().chain(&stack.completed_workflows));
+    all.into_iter().find(noted).map(|run| run.workflow_instance_id.clone())
+}
+
+/// An agent's id, which selects a stack: an empty one is a mistake, and must not select another's.
+fn checked(agent: Option<&str>) -> Result<Option<&str>, GuidedError> {
+    Ok(agent.map(|agent| crate::names::check("agent_id", agent)).transpose()?)
 }
 
 fn nothing_active(session: &str, agent: Option<&str>) -> GuidedError {

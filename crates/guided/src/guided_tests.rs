@@ -81,6 +81,7 @@ impl Ground {
             platform: platform.map(str::to_owned),
             environment,
             commands: true,
+            keeper: None,
             clock: Arc::new(ManualClock::new(1_796_000_000_000)),
             ids: Arc::new(SeededIds::new(7)),
         };
@@ -107,7 +108,8 @@ impl Ground {
             .arguments(arguments.split(' '))
             .folder(self.root())
             .environment(self.guided.settings.environment.clone());
-        let finished = crate::command::run(&spec, std::time::Duration::from_secs(60), 1 << 20).expect("git starts");
+        let finished = crate::command::run(spec, std::time::Duration::from_secs(60), 1 << 20, &Stop::default())
+            .expect("git starts");
         assert!(finished.succeeded(), "git {arguments}: {}", finished.error_text());
     }
 
@@ -374,19 +376,44 @@ fn going_back_drops_later_progress_and_keeps_history() {
         run["step_progress"].as_object().map(|map| map.keys().cloned().collect::<Vec<_>>()),
         Some(vec!["gather".into(), "write".into()])
     );
-    assert_eq!(run["step_progress"]["write"]["quality_attempts"], json!(0));
     let history: Vec<&str> =
         run["step_history"].as_array().expect("a list").iter().filter_map(|entry| entry["step_id"].as_str()).collect();
     assert_eq!(history, ["gather", "write", "polish", "write"]);
     let refused = ground.go("polish").expect_err("forward");
     assert!(refused.contains("`polish`") && refused.contains("`gather`, `write`"), "{refused}");
     assert!(ground.go("ghost").expect_err("unknown").contains("`gather`, `write`, `polish`"));
+    // To the current step: what is known of it is dropped, and it begins again.
+    ground.write_state("state.json", &{
+        let mut state = ground.state("state.json");
+        let step = &mut state["workflow_stack"][0]["step_progress"]["write"];
+        (step["work_summary"], step["outputs"]) = (json!("half done"), json!({ "draft": "a.md" }));
+        state.to_string()
+    });
     assert_eq!(ground.go("write").expect("again").invalidated_steps, ["write", "polish"]);
+    let step = &ground.state("state.json")["workflow_stack"][0]["step_progress"]["write"];
+    assert_eq!(
+        (&step["work_summary"], &step["outputs"], &step["completed_at"]),
+        (&Value::Null, &json!({}), &Value::Null)
+    );
+    assert!(step["started_at"].is_string());
     let first = ground.go("gather").expect("back");
     // The value is given anew; what the run was started with is told.
     assert_eq!(value(&first.begin_step, "topic"), None);
     assert!(first.begin_step.step_instructions.contains("started with Tea"));
     assert_eq!(first.invalidated_steps.len(), 3);
+}
+
+#[test]
+fn attempts_are_counted_anew_after_going_back() {
+    let ground = Ground::gated("both");
+    let attempts =
+        || ground.state("state.json")["workflow_stack"][0]["step_progress"]["compose"]["quality_attempts"].clone();
+    for _ in 0..2 {
+        assert!(!ground.due(json!({ "pages": "a.md" })).is_empty());
+    }
+    assert_eq!(attempts(), json!(2));
+    ground.go("compose").expect("again");
+    assert_eq!(attempts(), json!(0));
 }
 
 #[test]
@@ -584,12 +611,112 @@ fn a_session_job_is_there_for_its_session_only() {
     let missing = project.get_session_job("j", "other").expect_err("refused");
     assert!(missing.contains("`j`") && missing.contains("`other`"));
     assert!(project.register_session_job("j", SOLO, "../x").is_err());
+    let elsewhere = StartArguments {
+        goal: "g".into(),
+        job_name: "j".into(),
+        workflow_name: "main".into(),
+        session_id: Some("other".into()),
+        ..StartArguments::default()
+    };
+    assert!(matches!(project.start_workflow(elsewhere), Err(GuidedError::NoSuchJob { job, .. }) if job == "j"));
     assert!(ground.start("j", "main").begin_step.job_dir.ends_with("session-s/jobs/j"));
     assert!(ground.finish(json!({ "answer": "x" })).is_ok());
     assert!(project.get_workflows().jobs.iter().all(|job| job.name != "j"));
     // It hides a project's job of the same name.
     project.register_session_job("report", SOLO, "s").expect("registered");
     assert_eq!(titles(&ground.start("report", "main").stack), ["report/main:think"]);
+}
+
+#[test]
+fn a_sub_workflow_of_a_missing_job_fails_when_it_is_started() {
+    let ground = Ground::new();
+    ground.put(
+        ".deepwork/jobs/lost/job.yml",
+        &SOLO
+            .replace("name: inside", "name: lost")
+            .replace("instructions: Think.,", "sub_workflow: {workflow_name: main, workflow_job: gone},"),
+    );
+    let step = ground.start("lost", "main").begin_step;
+    assert!(step.step_instructions.contains("`gone`"), "{}", step.step_instructions);
+    assert!(ground.start_with("gone", "main", None, json!({})).expect_err("refused").contains("`gone`"));
+    assert_eq!(titles(&ground.start("solo", "main").stack), ["lost/main:think", "solo/main:think"]);
+}
+
+#[test]
+fn an_empty_agent_id_is_refused_and_touches_nothing() {
+    let ground = Ground::new();
+    ground.start("solo", "main");
+    let before = ground.state("state.json");
+    assert!(ground.start_with("solo", "main", Some(""), json!({})).is_err());
+    assert!(ground.finish_with(json!({ "answer": "x" }), |call| call.agent_id = Some(String::new())).is_err());
+    assert!(ground.abort(Some("")).expect_err("refused").contains("agent_id"));
+    assert!(ground.project().go_to_step("think", "s", Some("")).is_err());
+    assert_eq!(ground.state("state.json"), before);
+}
+
+#[test]
+fn a_session_of_agents_only_is_among_those_that_are_told() {
+    let ground = Ground::new();
+    ground.start_with("solo", "main", Some("helper"), json!({})).expect("started");
+    let told = ground.project().active_sessions();
+    assert_eq!(told["active_sessions"][0]["agent_id"], json!("helper"), "{told}");
+}
+
+/// Wherever a repository puts a link among our files, nothing is made or changed where it leads.
+#[cfg(unix)]
+#[test]
+fn nothing_of_ours_is_written_through_a_link() {
+    for place in [
+        "",
+        "tmp",
+        "tmp/status",
+        "tmp/status/v1",
+        "tmp/standard_jobs",
+        "tmp/sessions",
+        "tmp/review_instructions",
+        "tmp/history",
+    ] {
+        let ground = Ground::new();
+        let outside = tempfile::tempdir().expect("a folder");
+        let link: PathBuf = ground.root().join(".deepwork").join(place).components().collect();
+        if place.is_empty() {
+            fs::rename(&link, outside.path().join("kept")).expect("moved");
+            fs::rename(outside.path().join("kept/jobs"), outside.path().join("jobs")).expect("moved");
+            fs::remove_dir(outside.path().join("kept")).expect("removed");
+        }
+        fs::create_dir_all(link.parent().expect("a folder")).expect("made");
+        std::os::unix::fs::symlink(outside.path(), &link).expect("linked");
+        let seen = || {
+            let mut seen: Vec<_> =
+                fs::read_dir(outside.path()).expect("listed").map(|entry| entry.expect("one").file_name()).collect();
+            seen.sort();
+            seen
+        };
+        let before = seen();
+        let project = ground.project();
+        let _ = project.start_up();
+        project.tell_jobs();
+        let _ = project.get_workflows();
+        let _ = ground.start_with("deepplan", "create_deep_plan", None, json!({}));
+        let _ = ground.start_with("solo", "main", None, json!({}));
+        let _ = ground.finish(json!({ "answer": "x" }));
+        let _ = project.mark_passed("r--a--0123456789ab");
+        let _ = project.register_session_job("j", SOLO, "s");
+        let places = project.places();
+        assert!(place != "tmp/history" || places.write(&places.temporary().join("history/x"), b"x").is_err());
+        assert_eq!(seen(), before, "{place:?}");
+    }
+}
+
+#[test]
+fn whatever_root_a_call_is_about_keeps_its_own_files_out_of_git() {
+    let ground = Ground::new();
+    ground.start("solo", "main");
+    let ignore = fs::read_to_string(ground.root().join(".deepwork/tmp/.gitignore")).expect("written");
+    assert!(ignore.starts_with("*\n"));
+    ground.put(".deepwork/tmp/.gitignore", "mine\n");
+    ground.start("solo", "main");
+    assert_eq!(fs::read_to_string(ground.root().join(".deepwork/tmp/.gitignore")).expect("there"), "mine\n");
 }
 
 // The gate
@@ -815,11 +942,18 @@ fn configured_rules_are_for_changed_outputs_only() {
     }
     ground.put(".deepreview", MD_RULE);
     ground.start("gated", "plain");
-    // Without git nothing is known to have changed, which is said.
+    // Without git nothing is known to have changed, which is said, and reviews of the step itself still run.
     let answer = ground.finish(json!({ "plain": "a.md" })).expect("an answer");
     assert!(
         answer.status == StepStatus::WorkflowComplete && answer.not_checked.iter().any(|note| note.contains("git"))
     );
+    ground.start("gated", "both");
+    let feedback = ground.finish(json!({ "pages": "a.md" })).expect("an answer").feedback.expect("reviews");
+    assert!(
+        feedback.contains("step_") && feedback.contains("git cannot tell") && !feedback.contains("md_rule"),
+        "{feedback}"
+    );
+    ground.abort(None).expect("given up");
     ground.git("init -q -b main");
     ground.git("add -A");
     ground.git("commit -qm base");
@@ -833,6 +967,128 @@ fn configured_rules_are_for_changed_outputs_only() {
         assert!(ids[0].starts_with("md_rule--a.md--"));
     }
     assert!(ground.due(json!({ "plain": "b.md" })).is_empty());
+}
+
+/// A rule is for a file, however a step spells its path.
+#[cfg(unix)]
+#[test]
+fn no_spelling_of_a_path_passes_a_rule_by() {
+    let ground = Ground::new();
+    ground.put(".deepwork/jobs/gated/job.yml", GATED);
+    for name in ["a.md", "sub/b.md", "other/c.md", "unchanged/d.md"] {
+        ground.put(name, "x");
+    }
+    ground.put(".deepreview", &MD_RULE.replace("**/*", "**/*.md"));
+    ground.git("init -q -b main");
+    ground.git("add -A");
+    ground.git("commit -qm base");
+    for name in ["a.md", "sub/b.md", "other/c.md"] {
+        ground.put(name, "changed");
+    }
+    let (root, around) = (ground.root(), tempfile::tempdir().expect("a folder"));
+    let link = around.path().join("link");
+    std::os::unix::fs::symlink(&root, &link).expect("linked");
+    std::os::unix::fs::symlink("sub", root.join("ln")).expect("linked");
+    std::os::unix::fs::symlink("sub/b.md", root.join("to_b")).expect("linked");
+    let name = root.file_name().expect("a name").to_string_lossy().into_owned();
+    let below = |path: &str| link.join(path).to_string_lossy().into_owned();
+    ground.start("gated", "plain");
+    for (spelled, file) in [
+        (below("a.md"), "a.md"),
+        ("sub/../a.md".into(), "a.md"),
+        (format!("../{name}/a.md"), "a.md"),
+        ("sub//b.md".into(), "sub-b.md"),
+        ("ln/b.md".into(), "sub-b.md"),
+        ("to_b".into(), "sub-b.md"),
+        ("sub".into(), "sub-b.md"),
+        ("ln/".into(), "sub-b.md"),
+        ("ln/../sub/.".into(), "sub-b.md"),
+    ] {
+        let ids = ground.due(json!({ "plain": spelled }));
+        assert!(ids.len() == 1 && ids[0].starts_with(&format!("md_rule--{file}--")), "{spelled}: {ids:?}");
+    }
+    for all in [".".to_owned(), link.to_string_lossy().into_owned(), "sub/..".into()] {
+        assert_eq!(ground.due(json!({ "plain": all })).len(), 3, "{all}");
+    }
+    assert!(ground.due(json!({ "plain": "unchanged" })).is_empty());
+    // What git cannot tell anything of is said to be so.
+    fs::write(around.path().join("far.md"), "x").expect("written");
+    ground.start("gated", "plain");
+    let far = around.path().join("far.md");
+    let answer = ground.finish(json!({ "plain": far })).expect("an answer");
+    assert_eq!(answer.status, StepStatus::WorkflowComplete);
+    assert!(answer.not_checked.iter().any(|note| note.contains("far.md") && note.contains("outside")), "{answer:?}");
+}
+
+#[test]
+fn a_call_that_is_not_wanted_any_more_decides_nothing() {
+    let ground = Ground::gated("both");
+    let before = ground.state("state.json");
+    let stop = Stop::default();
+    stop.raise();
+    let arguments = FinishArguments {
+        outputs: serde_json::from_value(json!({ "pages": "a.md" })).expect("values"),
+        session_id: "s".into(),
+        ..FinishArguments::default()
+    };
+    let refused = ground.project().until(stop.clone()).finished_step(arguments).expect_err("cancelled");
+    assert!(matches!(refused, GuidedError::Cancelled));
+    assert_eq!(ground.state("state.json"), before);
+    let asked = ground.project().until(stop).review(crate::reviews::Scope::Changed(None), crate::reviews::Sources::All);
+    assert!(!asked.into_text().contains("No review tasks"));
+}
+
+#[test]
+fn a_run_is_cancelled_from_outside_with_what_is_on_top_of_it() {
+    let ground = Ground::on(Some("gemini"));
+    ground.start("report", "full");
+    ground.start("report", "full");
+    ground.start("solo", "main");
+    ground.start_with("solo", "main", Some("helper"), json!({})).expect("started");
+    // From a project of another platform, as a command line has it.
+    let outside = Guided::new(Settings { platform: None, ..ground.guided.settings.clone() });
+    let project = outside.project(ground.folder.path()).expect("a project");
+    let places = Places::new(&ground.root(), "gemini").expect("places");
+    let stack = |agent: Option<&str>| Session::open(&places, "s").expect("opened").stack(agent).expect("read");
+    let middle = stack(None).workflow_stack[1].workflow_instance_id.clone();
+    let (runs, session) = project.cancel(&middle, "enough").expect("cancelled").expect("found");
+    drop(session);
+    assert_eq!(runs.iter().map(Run::title).collect::<Vec<_>>(), ["solo/main", "report/full"]);
+    let left = stack(None);
+    assert_eq!((left.workflow_stack.len(), left.completed_workflows.len()), (1, 2));
+    assert!(
+        left.completed_workflows
+            .iter()
+            .all(|run| run.status == RunStatus::Aborted && run.abort_reason.as_deref() == Some("enough"))
+    );
+    assert!(project.cancel(&middle, "enough").expect("looked").is_none());
+    assert_eq!(project.ended(&std::iter::once(middle).collect()).len(), 1);
+    let agents = stack(Some("helper")).workflow_stack[0].workflow_instance_id.clone();
+    assert!(project.cancel(&agents, "enough").expect("cancelled").is_some());
+    assert!(ground.abort(Some("helper")).is_err());
+}
+
+#[test]
+fn a_run_knows_during_whose_step_it_was_started() {
+    let ground = Ground::new();
+    let start = |agent: Option<&str>| {
+        let arguments = StartArguments {
+            goal: "g".into(),
+            job_name: "solo".into(),
+            workflow_name: "main".into(),
+            session_id: Some("s".into()),
+            agent_id: agent.map(str::to_owned),
+            ..StartArguments::default()
+        };
+        let done = ground.project().start_workflow(arguments).expect("started");
+        (done.run.workflow_instance_id.clone(), done.parent.clone())
+    };
+    let (first, none) = start(None);
+    let (second, above) = start(None);
+    let (third, agents) = start(Some("a"));
+    assert_eq!((none, above.as_ref(), agents.as_ref()), (None, Some(&first), Some(&second)));
+    let aborted = ground.project().abort_workflow("x".into(), "s", Some("a")).expect("given up");
+    assert_eq!((&aborted.run.workflow_instance_id, &aborted.parent), (&third, &agents));
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::time::Duration;
 use process::Spec;
 use serde_json::{Value, json};
 
-use crate::changes::Git;
 use crate::command;
 use crate::files;
 use crate::guided::{Guided, Project};
 use crate::json_check;
+use crate::reviews::{Sources, with_warning};
 use crate::schemas::{Located, Schemas};
 
 /// What is read of a hook's input: 16 MiB, since it may hold a written file.
@@ -107,15 +107,19 @@ pub fn answer(guided: &Guided, name: &str, platform: Platform, input: &[u8], fol
 }
 
 fn after_commit(project: &Project<'_>) -> String {
-    let passed =
-        Git::new(project.root(), project.environment()).last_commit().is_ok_and(|files| project.all_passed(&files));
-    if passed {
-        "No new review is needed: every rule that matches the files of this commit was passed for them.".into()
-    } else {
+    let configured = project.configured(Sources::All);
+    let errors = configured.errors();
+    let passed = project.git().last_commit().is_ok_and(|files| project.all_passed(&configured, &files));
+    let text = if !passed {
         "The commit holds files that were not reviewed as they are now. Offer the user a review of the changes: \
          `get_review_instructions` lists what is due."
-            .into()
-    }
+    } else if errors.is_empty() {
+        "No new review is needed: every rule that matches the files of this commit was passed for them."
+    } else {
+        "Whether the commit has to be reviewed is not known. Every rule that could be read and matches its files was \
+         passed for them; offer the user to mend the others."
+    };
+    with_warning(text.into(), &errors)
 }
 
 /// Checks a file that was just written against every schema that is for it.
@@ -130,7 +134,7 @@ fn after_write(project: &Project<'_>, file: &str) -> Option<String> {
         return None;
     }
     let mut text = String::new();
-    let mut faults = Vec::new();
+    let mut found = Findings::default();
     for located in applying {
         text.push_str(&format!(
             "`{relative}` must follow the schema `{}` (`{}`).\n",
@@ -138,17 +142,30 @@ fn after_write(project: &Project<'_>, file: &str) -> Option<String> {
             project.places().shown(&located.path)
         ));
         match &located.schema {
-            Ok(schema) => check(project, &schemas, located, schema, &path, &mut faults),
-            Err(error) => faults.push(model::with_causes(error)),
+            Ok(schema) => check(project, &schemas, located, schema, &path, &mut found),
+            Err(error) => found.faults.push(model::with_causes(error)),
         }
     }
-    if !faults.is_empty() {
+    let lines = |items: &[String]| items.iter().map(|item| format!("- {item}\n")).collect::<String>();
+    if !found.faults.is_empty() {
         text.push_str(&format!(
-            "\nCRITICAL: `{relative}` does not follow its schema. Correct it now:\n{}\n",
-            faults.iter().map(|fault| format!("- {fault}")).collect::<Vec<_>>().join("\n")
+            "\nCRITICAL: `{relative}` does not follow its schema. Correct it now:\n{}",
+            lines(&found.faults)
         ));
     }
+    if !found.not_checked.is_empty() {
+        text.push_str(&format!("\nNot checked:\n{}", lines(&found.not_checked)));
+    }
     Some(text)
+}
+
+/// What came of checking a file.
+#[derive(Debug, Default)]
+struct Findings {
+    /// What is wrong with it.
+    faults: Vec<String>,
+    /// Checks that did not run, which says nothing about the file.
+    not_checked: Vec<String>,
 }
 
 fn check(
@@ -157,27 +174,27 @@ fn check(
     located: &Located,
     schema: &crate::schemas::Schema,
     path: &Path,
-    faults: &mut Vec<String>,
+    found: &mut Findings,
 ) {
     let resolved = match schemas.resolve(&located.name, schema) {
         Ok(resolved) => resolved,
         Err(error) => {
-            faults.push(error.to_string());
+            found.faults.push(error.to_string());
             return;
         }
     };
     if let Some(file) = &resolved.json_schema {
         match json_schema(file) {
-            Ok(validator) => faults.extend(json_check::check_file(path, &validator)),
-            Err(reason) => faults.push(format!("the JSON Schema `{}` {reason}", project.places().shown(file))),
+            Ok(validator) => found.faults.extend(json_check::check_file(path, &validator)),
+            Err(reason) => found.faults.push(format!("the JSON Schema `{}` {reason}", project.places().shown(file))),
         }
     }
     for text in &resolved.commands {
         if !project.commands() {
-            faults.push(format!("the check `{text}` was not run, since commands of schemas are turned off"));
+            found.not_checked.push(format!("the check `{text}`, since commands of schemas are turned off"));
             continue;
         }
-        faults.extend(run(project, text, path));
+        found.faults.extend(run(project, text, path));
     }
 }
 
@@ -195,7 +212,7 @@ fn run(project: &Project<'_>, text: &str, path: &Path) -> Option<String> {
         .arguments(["-c", text, "bash", &files::display(path)])
         .folder(project.root())
         .environment(project.environment().clone());
-    match command::run(&spec, COMMAND_TIME, COMMAND_BYTES) {
+    match command::run_kept(project.keeper(), spec, COMMAND_TIME, COMMAND_BYTES, project.stop()) {
         Ok(finished) if finished.succeeded() => None,
         Ok(finished) if finished.timed_out => {
             Some(format!("the check `{text}` was ended: it took over {} seconds", COMMAND_TIME.as_secs()))

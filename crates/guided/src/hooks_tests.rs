@@ -79,6 +79,23 @@ fn a_schema_that_cannot_check_is_a_reported_problem() {
 }
 
 #[test]
+fn a_check_that_was_turned_off_says_nothing_against_the_file() {
+    let mut ground = Ground::new(&[
+        (".deepschema.x.json.yml", "verification_bash_command: ['exit 4']\njson_schema_path: shape.json"),
+        ("shape.json", "{\"type\": \"object\"}"),
+        ("x.json", "{}"),
+    ]);
+    assert!(ground.written("x.json").contains("CRITICAL"));
+    let environment = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())].into();
+    ground.guided = Guided::new(Settings { commands: false, ..Settings::new(environment) });
+    let said = ground.written("x.json");
+    assert!(!said.contains("CRITICAL") && said.contains("Not checked") && said.contains("`exit 4`"), "{said}");
+    std::fs::write(ground.folder.path().join("x.json"), "[]").expect("written");
+    let said = ground.written("x.json");
+    assert!(said.contains("CRITICAL") && said.contains("Not checked"), "{said}");
+}
+
+#[test]
 fn inherited_checks_run_also_when_the_parent_is_for_other_files() {
     let ground = Ground::new(&[
         (".deepwork/schemas/base/deepschema.yml", "verification_bash_command: ['exit 4']"),
@@ -151,7 +168,10 @@ fn after_a_commit_a_review_is_offered_unless_all_are_passed() {
             .arguments(arguments.split(' '))
             .folder(ground.folder.path())
             .environment(environment.into());
-        assert!(command::run(&spec, COMMAND_TIME, 1 << 20).expect("git starts").succeeded(), "{arguments}");
+        assert!(
+            command::run(spec, COMMAND_TIME, 1 << 20, &crate::Stop::default()).expect("git starts").succeeded(),
+            "{arguments}"
+        );
     };
     git("init -q -b main");
     git("add -A");
@@ -168,4 +188,15 @@ fn after_a_commit_a_review_is_offered_unless_all_are_passed() {
     let id = list.split("review_instructions/").nth(1).and_then(|rest| rest.split(".md\"").next()).expect("an id");
     let _ = project.mark_passed(id);
     assert!(said("git commit -m x").contains("No new review is needed"));
+    // A rule that cannot be read may be one for these files.
+    for (file, text) in [("sub/.deepreview", "r: {description: d}"), (".deepschema.x.md.yml", "what: 1")] {
+        let path = ground.folder.path().join(file);
+        crate::files::write(&path, text.as_bytes()).expect("written");
+        let unknown = said("git commit -m x");
+        assert!(
+            !unknown.contains("No new review") && unknown.contains("is not known") && unknown.contains(file),
+            "{unknown}"
+        );
+        std::fs::remove_file(path).expect("removed");
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use process::{Environment, Spec};
 
 use crate::changes;
-use crate::command;
+use crate::command::{self, RunError, Stop};
 use crate::files::{self, FileError};
 use crate::paths::Places;
 use crate::rules::Reference;
@@ -41,10 +41,15 @@ pub struct Writer<'a> {
     pub environment: &'a Environment,
     /// Whether commands of rules may run.
     pub commands: bool,
+    /// The image that keeps them, if there is one.
+    pub keeper: Option<&'a Path>,
+    /// Ends them before their time.
+    pub stop: &'a Stop,
 }
 
 impl Writer<'_> {
-    /// Leaves out the tasks that were passed, writes a file for each of the rest, and returns these.
+    /// Leaves out the tasks that were passed, writes a file for each of the rest, and returns these. When the call was
+    /// cancelled meanwhile, nothing more is written.
     ///
     /// # Errors
     ///
@@ -54,13 +59,16 @@ impl Writer<'_> {
         let mut seen = std::collections::HashSet::new();
         due.retain(|task| seen.insert(task.id.clone()));
         let folder = self.places.reviews();
-        files::make_own_folder(&folder, self.places.root())?;
+        self.places.make(&folder)?;
         let due_ids: std::collections::HashSet<&str> = due.iter().map(|task| task.id.as_str()).collect();
         remove_old(&folder, &due_ids);
         let outputs = self.run_commands(&due);
+        if self.stop.is_raised() {
+            return Ok(due);
+        }
         for task in &due {
             let output = task.command.as_ref().and_then(|command| outputs.get(command)).map(String::as_str);
-            files::write(&folder.join(format!("{}.md", task.id)), self.text(task, output).as_bytes())?;
+            self.places.write(&folder.join(format!("{}.md", task.id)), self.text(task, output).as_bytes())?;
         }
         Ok(due)
     }
@@ -125,7 +133,8 @@ impl Writer<'_> {
         };
         let spec =
             Spec::new("bash").arguments(["-c", &line]).folder(self.places.root()).environment(self.environment.clone());
-        match command::run(&spec, COMMAND_TIME, COMMAND_BYTES) {
+        match command::run_kept(self.keeper, spec, COMMAND_TIME, COMMAND_BYTES, self.stop) {
+            Err(RunError::Stopped) => "The command was ended: the call was cancelled.".to_owned(),
             Err(error) => format!("The command could not be started: {}", model::with_causes(&error)),
             Ok(finished) if finished.timed_out => {
                 format!("The command `{text}` was ended: it took over {} seconds.", COMMAND_TIME.as_secs())

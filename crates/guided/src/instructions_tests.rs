@@ -6,6 +6,7 @@ struct Ground {
     _folder: tempfile::TempDir,
     places: Places,
     environment: Environment,
+    stop: Stop,
 }
 
 impl Ground {
@@ -17,11 +18,11 @@ impl Ground {
         let root = folder.path().canonicalize().expect("it is there");
         let places = Places::new(&root, "claude").expect("places");
         let environment = [("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())].into();
-        Self { _folder: folder, places, environment }
+        Self { _folder: folder, places, environment, stop: Stop::default() }
     }
 
     fn writer(&self, commands: bool) -> Writer<'_> {
-        Writer { places: &self.places, environment: &self.environment, commands }
+        Writer { places: &self.places, environment: &self.environment, commands, keeper: None, stop: &self.stop }
     }
 
     fn task(&self, id: &str) -> Task {

@@ -142,6 +142,9 @@ pub enum LoadError {
     /// The path is something else.
     #[error("`{}` is not a folder", .0.display())]
     NotAFolder(PathBuf),
+    /// The folder's name cannot be said in a call.
+    #[error(transparent)]
+    Name(#[from] crate::names::UnsafeName),
     /// The folder holds no job.
     #[error("`{}` holds no {JOB_FILE}", .0.display())]
     NoFile(PathBuf),

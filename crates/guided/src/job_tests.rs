@@ -162,7 +162,10 @@ fn names_that_refer_to_nothing_are_told_with_their_place() {
     for part in ["main", "think", "ghost", "inputs", "line 11"] {
         assert!(input.contains(part), "{part}: {input}");
     }
-    assert!(wrong(&[("answer: {}", "ghost: {}")]).contains("outputs"));
+    let output = wrong(&[("answer: {}", "ghost: {}")]);
+    for part in ["main", "think", "ghost", "outputs", "line 11"] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
     let sub = wrong(&[("instructions: Think.", "sub_workflow: {workflow_name: gone}")]);
     assert!(sub.contains("gone") && sub.contains("`main`"), "{sub}");
     good(&[("instructions: Think.", "sub_workflow: {workflow_name: gone, workflow_job: elsewhere}")]);
@@ -187,9 +190,12 @@ fn an_empty_mapping_has_to_be_written() {
 #[test]
 fn review_blocks_are_checked() {
     let with = |text: &str| read(&job(&[("answer: {}", &format!("answer: {{review: {text}}}"))]));
+    let refused = |text: &str| with(text).expect_err("it is refused").to_string();
+    let strategy = refused("{strategy: all_changed_files, instructions: x}");
+    assert!(strategy.contains("strategy") && strategy.contains("matches_together"), "{strategy}");
+    let instructions = refused("{strategy: individual, instructions: {file: x}}");
+    assert!(instructions.contains("instructions") && instructions.contains("string"), "{instructions}");
     for text in [
-        "{strategy: all_changed_files, instructions: x}",
-        "{strategy: individual, instructions: {file: x}}",
         "{strategy: individual}",
         "{instructions: x}",
         "{strategy: individual, instructions: x, additional_context: {other: true}}",

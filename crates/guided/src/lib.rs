@@ -43,5 +43,6 @@ mod walk;
 pub mod yaml;
 pub mod yaml_scalar;
 
+pub use command::Stop;
 pub use error::GuidedError;
 pub use guided::{Guided, Settings};

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::{self, FileError};
 use crate::job::{Job, Workflow};
+use crate::paths::Places;
 
 /// What is read of the file.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -137,7 +138,7 @@ pub(crate) fn recall(path: &Path) -> Remembered {
 /// # Errors
 ///
 /// When the file cannot be written.
-pub(crate) fn keep(path: &Path, all: &Remembered, now: TimestampMs) -> Result<(), FileError> {
+pub(crate) fn keep(places: &Places, all: &Remembered, now: TimestampMs) -> Result<(), FileError> {
     let mut jobs: Vec<_> = all
         .iter()
         .filter(|(_, (stamp, _))| stamp.is_settled(now))
@@ -145,9 +146,10 @@ pub(crate) fn keep(path: &Path, all: &Remembered, now: TimestampMs) -> Result<()
         .collect();
     jobs.sort_by(|one, other| one.0.cmp(&other.0));
     let kept = Kept { reader: reader().clone(), jobs };
+    let path = places.outlines();
     let bytes =
-        serde_json::to_vec(&kept).map_err(|error| FileError::io("written", path, std::io::Error::other(error)))?;
-    files::write(path, &bytes)
+        serde_json::to_vec(&kept).map_err(|error| FileError::io("written", &path, std::io::Error::other(error)))?;
+    places.write(&path, &bytes)
 }
 
 #[cfg(test)]
@@ -161,12 +163,13 @@ mod tests {
     #[test]
     fn what_is_kept_is_recalled_unless_it_may_still_change_or_another_build_wrote_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (job, path) = (folder.path().join("job.yml"), folder.path().join("kept.json"));
+        let places = Places::new(&folder.path().canonicalize().expect("there"), "claude").expect("places");
+        let (job, path) = (folder.path().join("job.yml"), places.outlines());
         files::write(&job, b"x").expect("written");
         let seen = stamp(&job).expect("there");
         let all: Remembered = [(folder.path().to_owned(), (seen, outline("a")))].into();
         let later = (seen.changed.0 + 60) * 1_000;
-        keep(&path, &all, later).expect("written");
+        keep(&places, &all, later).expect("written");
         assert_eq!(recall(&path), all);
         let text = fs::read_to_string(&path).expect("readable");
         for other in [text.replace("\"version\":\"", "\"version\":\"9"), text.replace("\"bytes\"", "\"b\""), "{".into()]
@@ -175,7 +178,7 @@ mod tests {
             fs::write(&path, other).expect("written");
             assert!(recall(&path).is_empty());
         }
-        keep(&path, &all, seen.changed.0 * 1_000).expect("written");
+        keep(&places, &all, seen.changed.0 * 1_000).expect("written");
         assert!(recall(&path).is_empty(), "it may change again within the same moment");
         assert!(recall(&folder.path().join("none")).is_empty());
     }

@@ -1,7 +1,8 @@
-//! Where things lie under a project's root (docs/guided.md, "Files").
+//! Where things lie under a project's root (docs/guided.md, "Files"), and the one way in which anything is written there.
 
 use std::path::{Path, PathBuf};
 
+use crate::files::{self, FileError};
 use crate::names::{self, UnsafeName};
 
 /// The folder that belongs to us.
@@ -92,6 +93,48 @@ impl Places {
     #[must_use]
     pub fn built_in(&self) -> PathBuf {
         self.temporary().join("standard_jobs")
+    }
+
+    /// Makes one of our folders. What is below the folder that may be deleted is kept out of the repository.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses, and when a folder on the way is a link.
+    pub fn make(&self, folder: &Path) -> Result<(), FileError> {
+        files::make_inside(folder, &self.root)?;
+        let temporary = self.temporary();
+        if folder.starts_with(&temporary) {
+            let ignore = temporary.join(".gitignore");
+            if ignore.symlink_metadata().is_err()
+                && let Err(error) = files::replace(&ignore, b"*\n!.gitignore\n")
+            {
+                tracing::warn!("{}", model::with_causes(&error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces one of our files in one step, and makes its folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`Places::make`]; the old content stays then.
+    pub fn write(&self, path: &Path, content: &[u8]) -> Result<(), FileError> {
+        self.make(path.parent().unwrap_or(&self.root))?;
+        files::replace(path, content)
+    }
+
+    /// Removes one of our files, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Places::make`].
+    pub fn remove(&self, path: &Path) -> Result<(), FileError> {
+        self.make(path.parent().unwrap_or(&self.root))?;
+        match std::fs::remove_file(path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(FileError::io("removed", path, source)),
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// Writes a path relative to the root, or absolute when it lies elsewhere.

@@ -1,10 +1,9 @@
 //! Reviews outside workflows: which rules there are, which files are due, and marking a review as passed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::answers::{ReviewInfo, SchemaInfo};
 use crate::catalog::folder_list;
-use crate::changes::Git;
 use crate::check::first_of;
 use crate::files;
 use crate::guided::Project;
@@ -53,6 +52,26 @@ pub enum Scope {
     Changed(Option<String>),
 }
 
+/// What came of asking for reviews, and what is wrong with rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reviewed {
+    /// The answer.
+    pub answer: ReviewAnswer,
+    /// Rules that could not be used, one sentence each.
+    pub errors: Vec<String>,
+}
+
+impl Reviewed {
+    /// The text as the tool answers it, with what is wrong before it.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        match self.answer {
+            ReviewAnswer::Text(text) => with_warning(text, &self.errors),
+            ReviewAnswer::Failed(reason) => format!("Review error: {reason}"),
+        }
+    }
+}
+
 /// What came of asking for reviews.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewAnswer {
@@ -60,17 +79,6 @@ pub enum ReviewAnswer {
     Text(String),
     /// It could not be done.
     Failed(String),
-}
-
-impl ReviewAnswer {
-    /// The text as the tool answers it.
-    #[must_use]
-    pub fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Failed(reason) => format!("Review error: {reason}"),
-        }
-    }
 }
 
 impl Project<'_> {
@@ -116,22 +124,26 @@ impl Project<'_> {
 
     /// `get_review_instructions`: writes what reviewers read, and lists the reviews that are due.
     #[must_use]
-    pub fn review(&self, scope: Scope, sources: Sources) -> ReviewAnswer {
+    pub fn review(&self, scope: Scope, sources: Sources) -> Reviewed {
         let configured = self.configured(sources);
         let errors = configured.errors();
+        Reviewed { answer: self.review_by(&configured, scope), errors }
+    }
+
+    fn review_by(&self, configured: &Configured, scope: Scope) -> ReviewAnswer {
+        let said = |text: &str| ReviewAnswer::Text(text.into());
         if configured.rules.is_empty() {
-            return ReviewAnswer::Text(if errors.is_empty() {
+            return said(if configured.broken.is_empty() && configured.schema_errors.is_empty() {
                 "No reviews are configured: there is no .deepreview file with rules in this project, and no schema with \
                  requirements."
-                    .into()
             } else {
-                format!("There are no valid review rules. What is wrong:\n{}", errors.join("\n"))
+                "There are no valid review rules."
             });
         }
         let catch_all = !matches!(scope, Scope::Named(_));
         let mut files = match scope {
             Scope::Named(files) | Scope::Listed(files) => files,
-            Scope::Changed(base) => match Git::new(self.root(), self.environment()).changed(base.as_deref()) {
+            Scope::Changed(base) => match self.git().changed(base.as_deref()) {
                 Ok(files) => files,
                 Err(error) => return ReviewAnswer::Failed(format!("Git error: {error}")),
             },
@@ -139,7 +151,7 @@ impl Project<'_> {
         files.sort_unstable();
         files.dedup();
         if files.is_empty() {
-            return ReviewAnswer::Text(with_warning("No changed files were found.".into(), &errors));
+            return said("No changed files were found.");
         }
         let due: Vec<tasks::Task> = configured
             .rules
@@ -148,15 +160,18 @@ impl Project<'_> {
             .flat_map(|rule| tasks::of_rule(rule, &files, self.places(), self.platform()))
             .collect();
         if due.is_empty() {
-            return ReviewAnswer::Text(with_warning("No review rule matches the changed files.".into(), &errors));
+            return said("No review rule matches the changed files.");
         }
         let writer = self.writer();
-        match writer.write(due) {
-            Ok(due) if due.is_empty() => ReviewAnswer::Text(with_warning(
-                "No review tasks to do: every matching review was passed for these files as they are.".into(),
-                &errors,
-            )),
-            Ok(due) => ReviewAnswer::Text(with_warning(writer.list(&due), &errors)),
+        let written = writer.write(due);
+        if let Err(error) = self.wanted() {
+            return ReviewAnswer::Failed(error.to_string());
+        }
+        match written {
+            Ok(due) if due.is_empty() => {
+                said("No review tasks to do: every matching review was passed for these files as they are.")
+            }
+            Ok(due) => ReviewAnswer::Text(writer.list(&due)),
             Err(error) => ReviewAnswer::Failed(model::with_causes(&error)),
         }
     }
@@ -193,10 +208,7 @@ impl Project<'_> {
         if let Err(reason) = check_review_id(id) {
             return format!("Validation error: {reason}");
         }
-        let folder = self.places().reviews();
-        let written = files::make_own_folder(&folder, self.root())
-            .and_then(|()| files::write(&folder.join(format!("{id}.passed")), b""));
-        match written {
+        match self.places().write(&self.places().reviews().join(format!("{id}.passed")), b"") {
             Ok(()) => format!("Review '{id}' is marked as passed. It comes back when what it is about changes."),
             Err(error) => format!("Validation error: the mark cannot be written: {}", model::with_causes(&error)),
         }
@@ -222,10 +234,11 @@ impl Project<'_> {
             .collect()
     }
 
-    /// Tells whether every rule that matches these files, except those that take everything, was passed for them.
+    /// Tells whether every rule that matches these files, except those that take everything, was passed for them. It says
+    /// nothing of rules that could not be read.
     #[must_use]
-    pub fn all_passed(&self, files: &[String]) -> bool {
-        self.configured(Sources::All)
+    pub fn all_passed(&self, configured: &Configured, files: &[String]) -> bool {
+        configured
             .rules
             .iter()
             .filter(|rule| !rule.is_catch_all())
@@ -253,25 +266,10 @@ pub(crate) fn check_review_id(id: &str) -> Result<(), String> {
 /// Faults that an answer tells; a reader mends the first ones and asks again.
 const MOST_WARNINGS: usize = 50;
 
-fn with_warning(text: String, errors: &[String]) -> String {
+pub(crate) fn with_warning(text: String, errors: &[String]) -> String {
     if errors.is_empty() {
         return text;
     }
     let lines = first_of(errors.iter().map(|error| error.replace('\n', "\n  ")), MOST_WARNINGS);
     format!("Warning: some review rules could not be used.\n- {}\n\n{text}", lines.join("\n- "))
-}
-
-/// Makes a path of a caller's relative to the root where it can be, as git names it.
-#[must_use]
-pub(crate) fn relative(root: &Path, path: &str) -> String {
-    let joined = Path::new(path);
-    let inner = joined.strip_prefix(root).unwrap_or(joined);
-    let parts: Vec<&str> = inner
-        .components()
-        .filter_map(|part| match part {
-            std::path::Component::CurDir => None,
-            other => other.as_os_str().to_str(),
-        })
-        .collect();
-    if inner.is_absolute() { path.to_owned() } else { parts.join("/") }
 }

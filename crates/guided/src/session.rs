@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::files::{self, FileError};
 use crate::names::{self, UnsafeName};
@@ -11,14 +12,21 @@ use crate::state::Stack;
 /// A state file's size: 64 MiB, far over what thousands of steps need.
 const STATE_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Past this size the values of the oldest ended runs are dropped when a state file is written: each call reads the whole
+/// file, and the history has them as well. 16 MiB.
+const KEPT_BYTES: usize = 16 * 1024 * 1024;
+
 /// The main stack's file.
 const MAIN: &str = "state.json";
 
 /// A session's folder, locked until this is dropped.
 #[derive(Debug)]
 pub struct Session {
+    places: Places,
     folder: PathBuf,
     _lock: Option<File>,
+    /// Files that were read and not understood; they are set aside before they would be replaced.
+    damaged: Mutex<Vec<PathBuf>>,
 }
 
 /// Why a session cannot be used.
@@ -40,12 +48,21 @@ impl Session {
     /// When the id is unsafe or the folder cannot be made or locked.
     pub fn open(places: &Places, id: &str) -> Result<Self, SessionError> {
         let folder = places.session(id)?;
-        files::make_own_folder(&folder, places.root())?;
+        places.make(&folder)?;
         let path = folder.join(".lock");
         let failed = |source| FileError::io("locked", &path, source);
-        let lock = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        let mut options = File::options();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // Neither made where a link leads, nor waited for as a pipe.
+            let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+            options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
+        }
+        let lock = options.open(&path).map_err(failed)?;
         lock.lock().map_err(failed)?;
-        Ok(Self { folder, _lock: Some(lock) })
+        Ok(Self { _lock: Some(lock), ..Self::look(places, folder) })
     }
 
     /// Opens a session that exists. `None`: there is none of that id.
@@ -59,8 +76,8 @@ impl Session {
 
     /// Looks at a session's folder without locking it: files are replaced whole.
     #[must_use]
-    pub fn look(folder: PathBuf) -> Self {
-        Self { folder, _lock: None }
+    pub fn look(places: &Places, folder: PathBuf) -> Self {
+        Self { places: places.clone(), folder, _lock: None, damaged: Mutex::default() }
     }
 
     /// The session's jobs.
@@ -77,23 +94,52 @@ impl Session {
     pub fn stack(&self, agent: Option<&str>) -> Result<Stack, SessionError> {
         let path = self.file(agent)?;
         match files::read(&path, STATE_BYTES) {
-            Ok(bytes) => Ok(read_stack(&path, &bytes)),
+            // A text nested without end would overflow a recursive reader; serde_json stops at 128 levels.
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+                tracing::warn!(path = %path.display(), %error, "a damaged state file counts as no session");
+                self.damaged.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+                Stack::default()
+            })),
             Err(error) if error.is_not_found() => Ok(Stack::default()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Writes a stack in one step.
+    /// Writes a stack in one step. One that would grow too large loses the values of its oldest ended runs.
     ///
     /// # Errors
     ///
-    /// When the agent's id is unsafe or the file cannot be written; the old content stays then.
+    /// When the agent's id is unsafe, the file cannot be written, or could not be read again for its size; the old content
+    /// stays then.
     pub fn write_stack(&self, agent: Option<&str>, stack: &Stack) -> Result<(), SessionError> {
         let path = self.file(agent)?;
-        let mut text = serde_json::to_vec_pretty(stack)
-            .map_err(|error| FileError::io("written", &path, std::io::Error::other(error)))?;
-        text.push(b'\n');
-        Ok(files::write(&path, &text)?)
+        let mut text = as_text(&path, stack)?;
+        if text.len() > KEPT_BYTES {
+            let mut shorter = stack.clone();
+            shorter.forget_values(text.len() - KEPT_BYTES);
+            text = as_text(&path, &shorter)?;
+        }
+        if text.len() as u64 > STATE_BYTES {
+            return Err(FileError::TooLarge { path, limit: STATE_BYTES }.into());
+        }
+        self.set_aside(&path)?;
+        Ok(self.places.write(&path, &text)?)
+    }
+
+    /// Gives a file that was not understood another name, which says when it was last written: somebody may mend it.
+    fn set_aside(&self, path: &Path) -> Result<(), FileError> {
+        let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        if !damaged.iter().any(|one| one == path) {
+            return Ok(());
+        }
+        let failed = |source| FileError::io("set aside", path, source);
+        let written = fs::symlink_metadata(path).and_then(|facts| facts.modified()).map_err(failed)?;
+        let time = written.duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_millis());
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".damaged-{time}"));
+        fs::rename(path, &name).map_err(failed)?;
+        damaged.retain(|one| one != path);
+        Ok(())
     }
 
     /// Lists the agents with a stack of their own, by name.
@@ -120,31 +166,42 @@ impl Session {
     }
 }
 
-fn read_stack(path: &Path, bytes: &[u8]) -> Stack {
-    // A text nested without end would overflow a recursive reader; serde_json stops at 128 levels.
-    match serde_json::from_slice(bytes) {
-        Ok(stack) => stack,
-        Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "a damaged state file counts as no session");
-            Stack::default()
-        }
-    }
+fn as_text(path: &Path, stack: &Stack) -> Result<Vec<u8>, FileError> {
+    let mut text = serde_json::to_vec_pretty(stack)
+        .map_err(|error| FileError::io("written", path, std::io::Error::other(error)))?;
+    text.push(b'\n');
+    Ok(text)
 }
 
-/// Lists the ids of the sessions in a platform's folder with when they were last written, newest first.
+/// A session in a platform's folder.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// Where it lies.
+    pub folder: PathBuf,
+    /// When one of its stacks was last written.
+    pub written: std::time::SystemTime,
+}
+
+/// Lists the sessions in a platform's folder that have a stack, be it an agent's, the one written last first.
 #[must_use]
-pub fn list(sessions: &Path) -> Vec<(String, PathBuf)> {
-    let mut found: Vec<(std::time::SystemTime, String, PathBuf)> = crate::catalog::subfolders(sessions)
+pub fn list(places: &Places, sessions: &Path) -> Vec<Listed> {
+    let mut found: Vec<Listed> = crate::catalog::subfolders(sessions)
         .into_iter()
         .filter_map(|name| {
             let id = name.strip_prefix("session-")?.to_owned();
-            let folder = sessions.join(&name);
-            let written = fs::metadata(folder.join(MAIN)).and_then(|facts| facts.modified()).ok()?;
-            Some((written, id, folder))
+            let session = Session::look(places, sessions.join(&name));
+            let agents = session.agents();
+            let stacks = std::iter::once(None).chain(agents.iter().map(|agent| Some(agent.as_str())));
+            let written = stacks
+                .filter_map(|agent| fs::metadata(session.file(agent).ok()?).and_then(|facts| facts.modified()).ok())
+                .max()?;
+            Some(Listed { id, folder: session.folder, written })
         })
         .collect();
-    found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-    found.into_iter().map(|(_, id, folder)| (id, folder)).collect()
+    found.sort_by(|one, other| other.written.cmp(&one.written).then_with(|| one.id.cmp(&other.id)));
+    found
 }
 
 #[cfg(test)]
@@ -195,6 +252,75 @@ mod tests {
         assert_eq!(session.agents(), ["a"]);
         fs::write(folder.join("state.json"), "[".repeat(200_000)).expect("written");
         assert_eq!(session.stack(None).expect("read"), Stack::default());
+    }
+
+    fn entries(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .expect("listed")
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_was_not_understood_is_set_aside_and_never_lost() {
+        let (_folder, places) = places();
+        let session = Session::open(&places, "s").expect("opened");
+        let folder = places.session("s").expect("a path");
+        let text = r#"{"workflow_stack": [{"goal": "precious"}]}"#;
+        for (file, agent) in [("state.json", None), ("agent_a.json", Some("a"))] {
+            fs::write(folder.join(file), text).expect("written");
+            let mut stack = session.stack(agent).expect("read");
+            assert_eq!(stack, Stack::default());
+            stack.workflow_stack.push(run("new"));
+            session.write_stack(agent, &stack).expect("written");
+            session.write_stack(agent, &stack).expect("written again");
+            let aside: Vec<String> =
+                entries(&folder).into_iter().filter(|name| name.starts_with(&format!("{file}.damaged-"))).collect();
+            assert_eq!(aside.len(), 1);
+            assert_eq!(fs::read_to_string(folder.join(&aside[0])).expect("read"), text);
+        }
+        assert_eq!(session.agents(), ["a"]);
+    }
+
+    #[test]
+    fn a_file_that_grows_loses_old_values_and_is_never_too_large_to_be_read() {
+        let (_folder, places) = places();
+        let session = Session::open(&places, "s").expect("opened");
+        let with = |id: &str, bytes: usize| {
+            let mut run = run(id);
+            run.begin_step("a", 0, Values::new(), "t");
+            let value = crate::state::Given::One("z".repeat(bytes));
+            run.finish_step([("out".to_owned(), value)].into_iter().collect(), None, None, "t");
+            run
+        };
+        let mut stack = Stack::default();
+        for number in 0..4 {
+            stack.completed_workflows.push(with(&number.to_string(), 6 << 20));
+        }
+        session.write_stack(None, &stack).expect("written");
+        let read = session.stack(None).expect("read");
+        let kept: Vec<bool> =
+            read.completed_workflows.iter().map(|run| !run.step_progress["a"].outputs.is_empty()).collect();
+        assert_eq!(kept, [false, false, true, true]);
+        let before = fs::read(places.session("s").expect("a path").join(MAIN)).expect("read");
+        stack.workflow_stack.push(with("huge", 65 << 20));
+        let refused = session.write_stack(None, &stack).expect_err("too large");
+        assert!(matches!(refused, SessionError::File(FileError::TooLarge { .. })), "{refused}");
+        assert!(fs::read(places.session("s").expect("a path").join(MAIN)).expect("read") == before);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_is_not_made_where_a_link_leads() {
+        let (_folder, places) = places();
+        let outside = tempfile::tempdir().expect("a folder");
+        let folder = places.session("s").expect("a path");
+        places.make(&folder).expect("made");
+        std::os::unix::fs::symlink(outside.path().join("made"), folder.join(".lock")).expect("linked");
+        assert!(Session::open(&places, "s").is_err());
+        assert_eq!(fs::read_dir(outside.path()).expect("listed").count(), 0);
     }
 
     /// Two openings of one session, as two processes have them, never lose each other's writing.

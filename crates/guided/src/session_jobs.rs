@@ -30,8 +30,7 @@ impl Project<'_> {
         let session = Session::open(self.places(), session_id).map_err(|error| said(&error.into()))?;
         let folder = session.jobs().join(name);
         let path = folder.join(JOB_FILE);
-        files::make_own_folder(&folder, self.root()).map_err(|error| said(&error.into()))?;
-        files::write(&path, text.as_bytes()).map_err(|error| said(&error.into()))?;
+        self.places().write(&path, text.as_bytes()).map_err(|error| said(&error.into()))?;
         if let Err(error) = job::parse(text, &path) {
             return Err(format!(
                 "the job `{name}` cannot be used: {error}\nIts text was left in `{}`: correct it and register it again.",

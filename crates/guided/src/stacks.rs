@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::catalog::subfolders;
 use crate::guided::Project;
 use crate::job::Task;
 use crate::session::{self, Session};
@@ -15,18 +14,11 @@ impl Project<'_> {
     /// agents. Files that cannot be read are left out.
     #[must_use]
     pub fn active_sessions(&self) -> Value {
-        let all = self.places().temporary().join("sessions");
-        let mut found = Vec::new();
-        for platform in subfolders(&all) {
-            for (id, folder) in session::list(&all.join(&platform)) {
-                let written = std::fs::metadata(folder.join("state.json")).and_then(|facts| facts.modified()).ok();
-                found.push((written, id, folder));
-            }
-        }
-        found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        let mut found: Vec<session::Listed> = self.all_sessions().into_iter().map(|(_, listed)| listed).collect();
+        found.sort_by(|one, other| other.written.cmp(&one.written).then_with(|| one.id.cmp(&other.id)));
         let mut entries = Vec::new();
-        for (_, id, folder) in found {
-            let session = Session::look(folder.clone());
+        for session::Listed { id, folder, .. } in found {
+            let session = Session::look(self.places(), folder.clone());
             let mut add = |agent: Option<&str>, stack: Stack| {
                 if let Some(run) = stack.workflow_stack.last() {
                     entries.push(self.active_entry(&id, &folder, run, agent));

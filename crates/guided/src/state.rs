@@ -1,10 +1,11 @@
 //! What a session remembers: the stack of running workflows, as it lies on disk.
 //!
 //! The layout is that of DeepWork 2.3 (docs/guided.md, "State"), so that a session begun there goes on here. Fields of
-//! our own are written only when they hold something, and fields that we do not know are kept.
+//! our own are written only when they hold something, and fields that we do not know are kept. Reading is lenient, since
+//! others write these files too: null says the same as nothing, also among a step's values.
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// A value of a step: text, a path, or several paths.
@@ -31,24 +32,46 @@ impl Given {
 /// Values by name, in the order in which they were given.
 pub type Values = IndexMap<String, Given>;
 
+/// Null stands for nothing.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
+
+/// Values, of which those that are null are not known.
+fn known<'de, D: Deserializer<'de>>(from: D) -> Result<Values, D::Error> {
+    let values: IndexMap<String, Option<Given>> = or_default(from)?;
+    Ok(values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
+}
+
+/// A step's place is found by its name; the number only helps where that is gone.
+fn place<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
+    Ok(Value::deserialize(from)?.as_u64().and_then(|place| usize::try_from(place).ok()).unwrap_or(0))
+}
+
+/// A word that we do not know is not an end, and which list a run is in says the rest.
+fn standing<'de, D: Deserializer<'de>>(from: D) -> Result<RunStatus, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(from)?).unwrap_or_default())
+}
+
 /// The stack of a session, or of one agent in it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stack {
     /// Running workflows, the outermost first.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub workflow_stack: Vec<Run>,
     /// Ended ones, the oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub completed_workflows: Vec<Run>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }
 
 /// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     /// On a stack.
+    #[default]
     Active,
     /// Its last step was finished.
     Completed,
@@ -68,29 +91,33 @@ pub struct Run {
     /// The workflow.
     pub workflow_name: String,
     /// What the user wants.
+    #[serde(default, deserialize_with = "or_default")]
     pub goal: String,
     /// The step that is worked on.
     pub current_step_id: String,
     /// Its place in the workflow, from 0.
+    #[serde(default, deserialize_with = "place")]
     pub current_step_index: usize,
     /// By step name, in the order of beginning.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub step_progress: IndexMap<String, Progress>,
     /// Every beginning of a step.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub step_history: Vec<History>,
     /// When it began.
+    #[serde(default, deserialize_with = "or_default")]
     pub started_at: String,
     /// When it ended.
     #[serde(default)]
     pub completed_at: Option<String>,
     /// Where it stands.
+    #[serde(default, deserialize_with = "standing")]
     pub status: RunStatus,
     /// Why it was given up.
     #[serde(default)]
     pub abort_reason: Option<String>,
     /// What it was started with; ours.
-    #[serde(default, skip_serializing_if = "Values::is_empty")]
+    #[serde(default, deserialize_with = "known", skip_serializing_if = "Values::is_empty")]
     pub start_inputs: Values,
     #[serde(flatten)]
     other: Map<String, Value>,
@@ -108,19 +135,19 @@ pub struct Progress {
     #[serde(default)]
     pub completed_at: Option<String>,
     /// What was handed in.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "known")]
     pub outputs: Values,
     /// What was said of the work.
     #[serde(default)]
     pub work_summary: Option<String>,
     /// What it began with.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "known")]
     pub input_values: Values,
     /// How often the gate wanted more work.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub quality_attempts: u64,
     /// Runs that were started during it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub sub_workflow_instance_ids: Vec<String>,
     /// Why the reviews were skipped; ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,7 +168,7 @@ pub struct History {
     #[serde(default)]
     pub finished_at: Option<String>,
     /// Runs that were started during it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub sub_workflow_instance_ids: Vec<String>,
     #[serde(flatten)]
     other: Map<String, Value>,
@@ -162,6 +189,29 @@ pub struct Beginning {
     pub goal: String,
     /// What the first step was given.
     pub start_inputs: Values,
+}
+
+impl Stack {
+    /// Drops what the oldest ended runs were given and handed in, one run after the other, until `bytes` have been
+    /// saved; that they ran, and how they ended, stays.
+    pub fn forget_values(&mut self, mut bytes: usize) {
+        for run in &mut self.completed_workflows {
+            if bytes == 0 {
+                break;
+            }
+            let mut saved = size(&std::mem::take(&mut run.start_inputs));
+            for progress in run.step_progress.values_mut() {
+                saved += size(&std::mem::take(&mut progress.outputs));
+                saved += size(&std::mem::take(&mut progress.input_values));
+            }
+            bytes = bytes.saturating_sub(saved);
+        }
+    }
+}
+
+/// What values have at least in a file.
+fn size(values: &Values) -> usize {
+    values.values().flat_map(Given::texts).map(String::len).sum()
 }
 
 impl Run {
@@ -264,6 +314,34 @@ mod tests {
         assert_eq!(written["workflow_stack"][0]["step_progress"]["a"]["new"], json!(1));
         assert_eq!(written["workflow_stack"][0]["abort_reason"], Value::Null);
         assert!(written["workflow_stack"][0].get("start_inputs").is_none());
+    }
+
+    #[test]
+    fn null_says_the_same_as_nothing_and_odd_words_do_no_harm() {
+        let plain = json!({
+            "session_id": "s", "workflow_instance_id": "0", "job_name": "j", "workflow_name": "w", "goal": "g",
+            "current_step_id": "a", "current_step_index": 0, "started_at": "t", "status": "active",
+            "step_progress": {"a": {"step_id": "a", "input_values": {"x": "1", "y": null}, "outputs": {"z": null}}},
+        });
+        let odd: [(&str, Value); 7] = [
+            ("goal", Value::Null),
+            ("step_history", Value::Null),
+            ("step_progress", Value::Null),
+            ("start_inputs", json!({"x": null})),
+            ("current_step_index", json!(-1)),
+            ("started_at", Value::Null),
+            ("status", json!("paused")),
+        ];
+        for (key, value) in odd {
+            let mut run = plain.clone();
+            run[key] = value;
+            let stack: Stack = serde_json::from_value(json!({ "workflow_stack": [run], "completed_workflows": null }))
+                .unwrap_or_else(|error| panic!("{key}: {error}"));
+            assert_eq!((stack.workflow_stack.len(), stack.workflow_stack[0].status), (1, RunStatus::Active), "{key}");
+        }
+        let run: Run = serde_json::from_value(plain).expect("a run");
+        assert_eq!(run.step_progress["a"].input_values.keys().collect::<Vec<_>>(), ["x"]);
+        assert!(run.step_progress["a"].outputs.is_empty());
     }
 
     #[test]

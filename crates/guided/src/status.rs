@@ -44,7 +44,7 @@ pub fn write_manifest(places: &Places, catalog: &Catalog, listing: &Listing) -> 
     let text = to_yaml(&json!({ "jobs": jobs }));
     // A server that was started again finds what it would write.
     if !files::read(&path, STATUS_BYTES).is_ok_and(|old| old == text.as_bytes()) {
-        files::write(&path, text.as_bytes())?;
+        places.write(&path, text.as_bytes())?;
     }
     catalog.told(&path, listing);
     Ok(())
@@ -88,7 +88,7 @@ pub fn write_session(
     let text = to_yaml(&json!({
         "session_id": id, "last_updated_at": now, "active_workflow": active, "workflows": running,
     }));
-    files::write(&places.status().join("sessions").join(format!("{id}.yml")), text.as_bytes())
+    places.write(&places.status().join("sessions").join(format!("{id}.yml")), text.as_bytes())
 }
 
 fn run_status(run: &Run, agent: Option<&str>, job_of: &impl Fn(&Run) -> Option<Arc<Job>>) -> Value {

@@ -75,6 +75,15 @@ impl Spec {
         command
     }
 
+    /// Starts the program with our own environment, folder, output and complaints, and nothing to read.
+    pub(crate) fn spawn_as_we_are(&self) -> Result<Child, SpawnError> {
+        #[expect(clippy::disallowed_methods, reason = "this is the crate that spawns")]
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.arguments).stdin(Stdio::null());
+        own_session(&mut command, false);
+        command.spawn().map_err(|source| self.error(source))
+    }
+
     fn error(&self, source: io::Error) -> SpawnError {
         SpawnError { program: self.program.to_string_lossy().into_owned(), source }
     }

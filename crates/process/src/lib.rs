@@ -1,7 +1,7 @@
 //! The only crate that starts processes.
 //!
 //! Here: [`Spec`], an argument list with its folder, environment and streams, started without a shell in a session of
-//! its own; [`tree`], which ends a process with all its descendants; [`orphans`], which makes this process the one
+//! its own; [`tree`], which ends a process with all its descendants; [`keeper`], which does so when we are gone; [`orphans`], which makes this process the one
 //! that inherits them; [`proc_info`], what `/proc` says of a process; [`standard_streams`], which takes the protocol's
 //! descriptors out of everybody's reach; [`memory`], which keeps the allocator frugal.
 //!
@@ -11,6 +11,7 @@
 //! group; that code is untested.
 
 mod child;
+pub mod keeper;
 pub mod memory;
 pub mod orphans;
 pub mod proc_info;

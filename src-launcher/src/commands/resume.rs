@@ -190,8 +190,25 @@ fn on_terminal(question: &Question, files: &project::ManagedFiles, option: &str)
     terminal::ask(&question.form, question.kind, files).ok_or_else(|| Failure::usage("no answer was given"))
 }
 
+/// Why a guided workflow is not continued from here, and how it is.
+fn guided_workflow(record: &RunRecord) -> Failure {
+    let run = &record.summary.run_id;
+    let failure = Failure::usage(format!("run {run} is a guided workflow, which goes on by calls of its tools only"));
+    let session = record.input.get("sessionId").and_then(Value::as_str).unwrap_or_default();
+    failure.hinted(if record.summary.status.is_final() {
+        format!("it has ended; an agent starts it again with `start_workflow` (`{}`)", record.summary.entrypoint_title)
+    } else {
+        format!(
+            "an agent goes on with `finished_step` and the session_id `{session}`, or begins anew with `start_workflow`"
+        )
+    })
+}
+
 /// Where a run's project is now, with the data folders it was started with.
 pub(crate) fn project_of(record: &RunRecord, store: &Store, named: Option<&Path>) -> Result<Project, Failure> {
+    if record.workflow_instance().is_some() {
+        return Err(guided_workflow(record));
+    }
     let registered = record.summary.registered.then(|| store.project(&record.summary.project).ok()).flatten();
     let manifest = moved::manifest_of(record, store, named)?;
     let launch = &record.launch;

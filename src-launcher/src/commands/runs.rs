@@ -11,7 +11,7 @@ use store::{CancelOutcome, Create, LogStream, RunFilter, RunRecord, RunSummary, 
 
 use super::resume::{Answer, resume, retry};
 use crate::cli::{History, Runs};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, with_causes};
 use crate::installation::Installation;
 use crate::profile;
 use crate::retention::{self, Keep};
@@ -418,10 +418,16 @@ pub(crate) fn wait_for(store: &Store, run: &RunId, timeout: Option<u64>) -> Resu
 
 fn cancel(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failure> {
     let (store, run) = find(history, profile, run)?;
-    let outcome = store.request_cancel(&run, CancelReason::Person).map_err(|error| match error {
-        StoreError::NoSuchRun { .. } => no_such_run(&run),
-        error => open::store_failure(&error),
-    })?;
+    let found = record(&store, &run)?;
+    let guided = crate::guided::history::cancel(&store, &found)
+        .map_err(|error| Failure::environment(format!("run {run} was not cancelled: {}", with_causes(&error))))?;
+    let outcome = match guided {
+        Some(outcome) => outcome,
+        None => store.request_cancel(&run, CancelReason::Person).map_err(|error| match error {
+            StoreError::NoSuchRun { .. } => no_such_run(&run),
+            error => open::store_failure(&error),
+        })?,
+    };
     let said = match outcome {
         CancelOutcome::Done => "cancelled",
         CancelOutcome::Requested => "requested",

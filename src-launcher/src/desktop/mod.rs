@@ -25,7 +25,7 @@ use api::{Answer, Api, ApiError, ApiErrorCode, BoardRoom, Facts, Host};
 use clients::{ClientPaths, Launch, Ledger};
 use model::{RunId, StructureReport, SystemIds};
 use serde_json::Value;
-use store::{Create, NewProject, Project, ProjectKind, Question, RunRecord, Store};
+use store::{CancelOutcome, Create, NewProject, Project, ProjectKind, Question, RunRecord, Store};
 
 use crate::cli::FolderOptions;
 use crate::failure::Failure;
@@ -237,6 +237,11 @@ impl Host for Launcher {
             .map_err(|failure| error(failure, ApiErrorCode::ProjectBroken))?;
         self.engine.go_on(run, Arc::new(project));
         Ok(())
+    }
+
+    fn cancel_guided(&self, run: &RunRecord) -> Answer<Option<CancelOutcome>> {
+        crate::guided::history::cancel(&self.store, run)
+            .map_err(|error| ApiError::new(ApiErrorCode::Internal, crate::failure::with_causes(&error)))
     }
 
     fn launch(&self, project: &Project) -> Answer<Launch> {

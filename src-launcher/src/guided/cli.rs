@@ -5,9 +5,9 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use guided::Guided as Workflows;
 use guided::hooks;
 use guided::reviews::{ReviewAnswer, Scope, Sources};
-use guided::{Guided as Workflows, Settings};
 
 use super::server::{GuidedServer, Root};
 use crate::cli::ServeOptions;
@@ -40,7 +40,7 @@ pub(crate) enum Guided {
     /// Answer a hook: one JSON object on standard input, one on standard output
     Hook(Hook),
     /// Have Claude Code start the server, call its tools without asking, and ask its hooks
-    Setup,
+    Setup(Setup),
     /// Nothing has to be installed any more
     #[command(hide = true)]
     Install,
@@ -79,7 +79,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "TYPE", default_value = "stdio")]
     transport: Transport,
     /// The platform the agent runs on, as `claude` or `gemini`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = platform)]
     platform: Option<String>,
     /// Do not run commands that review rules and schemas name
     #[arg(long)]
@@ -131,6 +131,13 @@ pub(crate) enum Jobs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Setup {
+    /// Replace a server `deepwork` that is there and was not written by this command
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Hook {
     /// The hook
     name: String,
@@ -139,6 +146,11 @@ pub(crate) struct Hook {
 fn folder(text: &str) -> Result<PathBuf, String> {
     let path = Path::new(text).canonicalize().map_err(|error| error.to_string())?;
     if path.is_dir() { Ok(path) } else { Err("it is not a folder".into()) }
+}
+
+/// A platform's name is a folder's as well.
+fn platform(text: &str) -> Result<String, String> {
+    guided::names::check("platform", text).map(str::to_owned).map_err(|error| error.to_string())
 }
 
 /// Tells whether the program was started under the name of these commands.
@@ -163,7 +175,7 @@ pub(crate) fn run(command: &Guided) -> Result<u8, Failure> {
             Ok(0)
         }
         Guided::Hook(hook) => answer_hook(&hook.name),
-        Guided::Setup => super::setup::run(),
+        Guided::Setup(options) => super::setup::run(options.force),
         Guided::Install | Guided::Sync => {
             out::note("nothing is done by this command any more: jobs are read from `.deepwork/jobs` at every call");
             Ok(0)
@@ -172,8 +184,7 @@ pub(crate) fn run(command: &Guided) -> Result<u8, Failure> {
 }
 
 fn workflows(platform: Option<String>, commands: bool) -> Workflows {
-    let environment = env_vars::whole();
-    Workflows::new(Settings { platform, commands, ..Settings::new(environment) })
+    Workflows::new(super::settings(platform, commands))
 }
 
 fn here() -> Result<PathBuf, Failure> {
@@ -218,10 +229,11 @@ fn review(options: &Review) -> Result<u8, Failure> {
     };
     let workflows = workflows(Some("claude".into()), !options.no_commands);
     let project = workflows.project(&root).map_err(environment)?;
-    for (_, error) in &project.configured(Sources::RuleFiles).broken {
-        out::note(&format!("warning: {}", crate::failure::with_causes(error)));
+    let reviewed = project.review(scope, Sources::RuleFiles);
+    for error in &reviewed.errors {
+        out::note(&format!("warning: {error}"));
     }
-    match project.review(scope, Sources::RuleFiles) {
+    match reviewed.answer {
         ReviewAnswer::Text(text) => {
             out::line(&text);
             Ok(0)
@@ -261,7 +273,7 @@ fn answer_hook(name: &str) -> Result<u8, Failure> {
     let _ = std::io::stdin().lock().take(hooks::INPUT_BYTES).read_to_end(&mut input);
     let platform = hooks::Platform::from_name(env_vars::get(env_vars::HOOK_PLATFORM).as_deref());
     let folder = here()?;
-    let workflows = workflows(None, env_vars::get(env_vars::NO_HOOK_COMMANDS).is_none());
+    let workflows = workflows(None, true);
     let answer = hooks::answer(&workflows, name, platform, &input, &folder).unwrap_or_else(|| serde_json::json!({}));
     out::json_line(&answer);
     Ok(0)

@@ -1,26 +1,33 @@
 //! Guided workflows in the history: each started workflow is one run, its steps are nodes, and later calls, also those
-//! of a server that was started again, go on under the same run id.
+//! of another server, go on under the same run id.
 //!
 //! Which run belongs to which workflow stands in small files beside the project's other state. The state itself is what
-//! counts: what cannot be recorded is logged, and fails no call.
+//! counts: what cannot be recorded is logged, and fails no call. No process has such a run for itself: whoever holds the
+//! session's lock writes it, so two servers on one folder are one history, and what a server that was killed had not
+//! recorded yet is recorded by the next.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use guided::guided::Project;
+use guided::paths::Places;
 use guided::state::{Given, Progress, Run, RunStatus as Standing};
+use guided::{Guided, GuidedError};
 use model::{
     CancelReason, ClientInfo, EntrypointId, ErrorCode, LaunchOptions, Node, NodeKind, NodeStatus, Origin, ProjectId,
     Report, RunError, RunId, RunStatus,
 };
 use serde_json::{Map, Value, json};
-use store::{Finish, FirstStatus, Lease, NewRun, Owner, RunProject, Store, StoreError};
+use store::{CancelOutcome, Finish, FirstStatus, Lease, NewRun, Owner, RunProject, RunRecord, Store, StoreError};
 
 use crate::failure::with_causes;
 
 /// What the file that names a workflow's run may have.
 const NAME_BYTES: u64 = 256;
+
+/// Files that name workflows' runs; past it the oldest by name are looked at.
+const MOST_MARKS: usize = 10_000;
 
 /// Records the workflows of one registered project.
 pub(super) struct Recorder {
@@ -28,13 +35,16 @@ pub(super) struct Recorder {
     project: ProjectId,
     title: String,
     root: PathBuf,
-    leases: Mutex<HashMap<String, Lease>>,
+    /// The runs of workflows that this server has recorded, for when their files cannot be written.
+    known: Mutex<HashMap<String, RunId>>,
 }
 
 /// What a call did to a workflow.
 pub(super) struct Event<'a> {
     /// The workflow as it is now.
     pub(super) run: &'a Run,
+    /// The workflow during whose step it was started.
+    pub(super) parent: Option<&'a str>,
     /// What the gate wants done, when it let the step not pass.
     pub(super) feedback: Option<&'a str>,
     /// Who called.
@@ -43,10 +53,10 @@ pub(super) struct Event<'a> {
 
 impl Recorder {
     pub(super) fn new(store: Store, project: ProjectId, title: String, root: PathBuf) -> Self {
-        Self { store, project, title, root, leases: Mutex::default() }
+        Self { store, project, title, root, known: Mutex::default() }
     }
 
-    /// Records what became of a workflow.
+    /// Records what became of a workflow. The caller holds the session's lock.
     pub(super) fn record(&self, project: &Project<'_>, event: &Event<'_>) {
         // A client may turn to another folder; only the registered one's workflows belong here.
         if project.root() != self.root {
@@ -59,69 +69,59 @@ impl Recorder {
 
     fn try_record(&self, project: &Project<'_>, event: &Event<'_>) -> Result<(), StoreError> {
         let run = event.run;
-        // Calls of different sessions record one after the other; each takes a millisecond.
-        let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = name_file(project, &run.workflow_instance_id);
-        let lease = match leases.get(&run.workflow_instance_id) {
-            Some(lease) => lease.clone(),
-            None => self.lease(&name, event)?,
+        let places = project.places();
+        let known = self.find(places, &run.workflow_instance_id)?;
+        let lease = match known.map(|id| self.store.attend(&id, &Owner::current())) {
+            Some(Ok(lease)) => lease,
+            // A person cancelled it, or another server has recorded its end.
+            Some(Err(StoreError::NotFree { .. })) => {
+                self.forget(places, &run.workflow_instance_id);
+                return Ok(());
+            }
+            // Not yet, or pruned meanwhile.
+            None | Some(Err(StoreError::NoSuchRun { .. })) => self.begin(places, event)?,
+            Some(Err(error)) => return Err(error),
         };
         let nodes = nodes(&project.steps_of(run), run, event.feedback);
-        match run.status {
-            Standing::Active => {
-                self.store.upsert_nodes(&lease, &nodes)?;
-                leases.insert(run.workflow_instance_id.clone(), lease);
-            }
-            Standing::Completed => {
-                leases.remove(&run.workflow_instance_id);
-                let report = Report { output: Some(outputs(run)), error: None, nodes };
-                let finish = Finish { status: RunStatus::Success, report, cancel_reason: None, files: Vec::new() };
-                self.store.finish(&lease, finish)?;
-                forget(&name);
-            }
-            Standing::Aborted => {
-                leases.remove(&run.workflow_instance_id);
-                let why = run.abort_reason.clone().unwrap_or_default();
-                let report = Report { output: None, error: Some(RunError::new(ErrorCode::Cancelled, why)), nodes };
-                let finish = Finish {
-                    status: RunStatus::Cancelled,
-                    report,
-                    cancel_reason: Some(CancelReason::Client),
-                    files: Vec::new(),
-                };
-                self.store.finish(&lease, finish)?;
-                forget(&name);
-            }
+        if run.status == Standing::Active {
+            return self.store.upsert_nodes(&lease, &nodes);
         }
+        self.store.finish(&lease, ended(run, nodes, CancelReason::Client))?;
+        self.forget(places, &run.workflow_instance_id);
         Ok(())
     }
 
-    /// Finds the run of a workflow that an earlier server recorded, or begins one.
-    fn lease(&self, name: &Path, event: &Event<'_>) -> Result<Lease, StoreError> {
-        let known = guided::files::read_text(name, NAME_BYTES).ok().and_then(|id| id.trim().parse::<RunId>().ok());
-        if let Some(known) = known {
-            match self.store.take_over(&known, &Owner::current(), None) {
-                Ok(taken) => {
-                    self.store.transition(&taken.lease, RunStatus::Running)?;
-                    return Ok(taken.lease);
-                }
-                // Pruned meanwhile: it begins again.
-                Err(StoreError::NoSuchRun { .. }) => {}
-                Err(error) => return Err(error),
-            }
+    /// Finds the run of a workflow.
+    fn find(&self, places: &Places, instance: &str) -> Result<Option<RunId>, StoreError> {
+        if let Some(id) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(instance).cloned() {
+            return Ok(Some(id));
         }
-        let lease = self.begin(event)?;
-        if let Err(error) = guided::files::write(name, lease.run().as_str().as_bytes()) {
-            tracing::warn!("a server that is started again cannot go on with this run: {}", with_causes(&error));
+        let found = named(&self.store, places, instance, self.project.as_str())?;
+        if let Some(id) = &found {
+            self.remember(instance, id);
         }
-        Ok(lease)
+        Ok(found)
     }
 
-    fn begin(&self, event: &Event<'_>) -> Result<Lease, StoreError> {
+    fn remember(&self, instance: &str, id: &RunId) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(instance.to_owned(), id.clone());
+    }
+
+    /// The run has ended; nobody asks for it again.
+    fn forget(&self, places: &Places, instance: &str) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(instance);
+        forget(places, instance);
+    }
+
+    fn begin(&self, places: &Places, event: &Event<'_>) -> Result<Lease, StoreError> {
         let run = event.run;
         let entrypoint = run.job_name.parse::<EntrypointId>().or_else(|_| "guided".parse::<EntrypointId>());
         let entrypoint_id = entrypoint.map_err(|error| StoreError::Unstorable { what: error.to_string() })?;
-        self.store.create_run(&NewRun {
+        let parent = match event.parent {
+            Some(parent) => self.find(places, parent)?,
+            None => None,
+        };
+        let lease = self.store.create_run(&NewRun {
             project: RunProject {
                 id: Some(self.project.clone()),
                 uuid: None,
@@ -136,25 +136,169 @@ impl Recorder {
                 "goal": run.goal,
                 "inputs": run.start_inputs,
                 "sessionId": run.session_id,
-                "workflowInstanceId": run.workflow_instance_id,
+                store::INSTANCE_FIELD: run.workflow_instance_id,
             }),
             cli_args: Vec::new(),
-            parent: None,
+            parent,
             owner: Owner::current(),
             launch: LaunchOptions { project_dir: self.root.to_string_lossy().into_owned(), ..LaunchOptions::default() },
             status: FirstStatus::Running,
-        })
+        })?;
+        self.remember(&run.workflow_instance_id, lease.run());
+        let mark = mark(places, &run.workflow_instance_id);
+        if let Err(error) = places.write(&mark, lease.run().as_str().as_bytes()) {
+            tracing::warn!("a server that is started again cannot go on with this run: {}", with_causes(&error));
+        }
+        Ok(lease)
+    }
+
+    /// Records the ends that a server had written down in the session, and was killed before it recorded them.
+    pub(super) fn catch_up(&self, project: &Project<'_>) {
+        if project.root() != self.root {
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(marks(project.places())) else { return };
+        let open: HashSet<String> =
+            entries.flatten().take(MOST_MARKS).filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        if open.is_empty() {
+            return;
+        }
+        // Not under the session's lock: an end is the last that happens to a workflow.
+        for run in project.ended(&open) {
+            let outcome = self.find(project.places(), &run.workflow_instance_id).and_then(|id| {
+                let Some(id) = id else { return Ok(()) };
+                let nodes = nodes(&project.steps_of(&run), &run, None);
+                write_end(&self.store, &id, ended(&run, nodes, CancelReason::Client))
+            });
+            match outcome {
+                Ok(()) => self.forget(project.places(), &run.workflow_instance_id),
+                Err(error) => tracing::warn!(workflow = run.title(), "not recorded: {}", with_causes(&error)),
+            }
+        }
     }
 }
 
-fn name_file(project: &Project<'_>, instance: &str) -> PathBuf {
-    let plain: String = instance.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
-    project.places().temporary().join("history").join(plain)
+/// Why a workflow could not be cancelled.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CancelError {
+    /// Its session could not be used.
+    #[error(transparent)]
+    Guided(#[from] GuidedError),
+    /// Its record could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
-fn forget(name: &Path) {
-    // The run has ended; nobody asks for it again.
-    let _ = std::fs::remove_file(name);
+/// Cancels a guided workflow for a person: in its session first, so that no server goes on with it, then in the history.
+/// What was started on top of it is cancelled with it. `None`: the run is of another kind.
+pub(crate) fn cancel(store: &Store, record: &RunRecord) -> Result<Option<CancelOutcome>, CancelError> {
+    let Some(instance) = record.workflow_instance() else { return Ok(None) };
+    let summary = &record.summary;
+    if summary.status.is_final() {
+        return Ok(Some(CancelOutcome::Ended(summary.status)));
+    }
+    let registered = summary.registered.then(|| store.project(&summary.project).ok()).flatten();
+    let root = registered.map_or_else(|| record.project_path.clone(), |project| project.path);
+    let guided = Guided::new(super::settings(None, false));
+    // A folder that is gone has no session that could go on.
+    if let Ok(project) = guided.project(&root)
+        && let Some(outcome) = cancel_in(store, &project, record, instance)?
+    {
+        return Ok(Some(outcome));
+    }
+    let error = RunError::new(ErrorCode::Cancelled, CancelReason::Person.sentence());
+    let report = Report { output: None, error: Some(error), nodes: Vec::new() };
+    write_end(store, &summary.run_id, cancelled(report, CancelReason::Person))?;
+    Ok(Some(CancelOutcome::Done))
+}
+
+/// Cancels a workflow in its session, and records it. `None`: its session is gone.
+fn cancel_in(
+    store: &Store,
+    project: &Project<'_>,
+    record: &RunRecord,
+    instance: &str,
+) -> Result<Option<CancelOutcome>, CancelError> {
+    let (places, id) = (project.places(), &record.summary.run_id);
+    let steps = |run: &Run| nodes(&project.steps_of(run), run, None);
+    let Some((runs, session)) = project.cancel(instance, CancelReason::Person.sentence())? else {
+        let Some(run) = project.ended(&HashSet::from([instance.to_owned()])).pop() else { return Ok(None) };
+        // A server was killed before it could record the end.
+        let finish = ended(&run, steps(&run), CancelReason::Client);
+        let status = finish.status;
+        write_end(store, id, finish)?;
+        forget(places, instance);
+        return Ok(Some(CancelOutcome::Ended(status)));
+    };
+    for run in &runs {
+        let known = if run.workflow_instance_id == instance {
+            Some(id.clone())
+        } else {
+            named(store, places, &run.workflow_instance_id, &record.summary.project)?
+        };
+        if let Some(known) = known {
+            write_end(store, &known, ended(run, steps(run), CancelReason::Person))?;
+        }
+        forget(places, &run.workflow_instance_id);
+    }
+    // Until here nobody else could go on with the session.
+    drop(session);
+    Ok(Some(CancelOutcome::Done))
+}
+
+fn write_end(store: &Store, id: &RunId, finish: Finish) -> Result<(), StoreError> {
+    match store.attend(id, &Owner::current()) {
+        Ok(lease) => store.finish(&lease, finish),
+        // Somebody else was faster.
+        Err(StoreError::NotFree { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// How a workflow that has ended is recorded.
+fn ended(run: &Run, nodes: Vec<Node>, who: CancelReason) -> Finish {
+    if run.status == Standing::Aborted {
+        let why = run.abort_reason.clone().unwrap_or_default();
+        let error = Some(RunError::new(ErrorCode::Cancelled, why));
+        return cancelled(Report { output: None, error, nodes }, who);
+    }
+    let report = Report { output: Some(outputs(run)), error: None, nodes };
+    Finish { status: RunStatus::Success, report, cancel_reason: None, files: Vec::new() }
+}
+
+fn cancelled(report: Report, who: CancelReason) -> Finish {
+    Finish { status: RunStatus::Cancelled, report, cancel_reason: Some(who), files: Vec::new() }
+}
+
+fn marks(places: &Places) -> PathBuf {
+    places.temporary().join("history")
+}
+
+/// The file that names a workflow's run.
+fn mark(places: &Places, instance: &str) -> PathBuf {
+    let plain: String = instance.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
+    marks(places).join(plain)
+}
+
+/// Finds the run that a workflow's file names. The file may have come with the repository, so the run has to say the same.
+fn named(store: &Store, places: &Places, instance: &str, project: &str) -> Result<Option<RunId>, StoreError> {
+    let text = guided::files::read_text(&mark(places, instance), NAME_BYTES).ok();
+    let Some(id) = text.and_then(|id| id.trim().parse::<RunId>().ok()) else { return Ok(None) };
+    match store.show(&id) {
+        Ok(record) => {
+            let is_its = record.workflow_instance() == Some(instance) && record.summary.project == project;
+            Ok(is_its.then_some(id))
+        }
+        // Pruned meanwhile: it begins again.
+        Err(StoreError::NoSuchRun { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn forget(places: &Places, instance: &str) {
+    if let Err(error) = places.remove(&mark(places, instance)) {
+        tracing::debug!("{}", with_causes(&error));
+    }
 }
 
 fn outputs(run: &Run) -> Value {

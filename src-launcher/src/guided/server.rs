@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use guided::answers::{FinishArguments, StartArguments};
+use guided::answers::{Done, FinishArguments, StartArguments};
 use guided::guided::{Project, Startup};
 use guided::reviews::{Scope, Sources};
-use guided::state::Run;
-use guided::{Guided, GuidedError, Settings};
+use guided::{Guided, GuidedError, Stop};
 use mcp::{Call, Era, Family, Fault, Identity, Reply, Tool};
 use model::ClientInfo;
 use percent_encoding::percent_decode_str;
@@ -40,6 +39,22 @@ impl Root {
         match self {
             Self::Fixed(path) | Self::Client(path) => path,
         }
+    }
+}
+
+/// Who calls, from where, and whether they still wait.
+struct Caller {
+    root: PathBuf,
+    client: ClientInfo,
+    stop: Stop,
+}
+
+/// Stops what runs for a call when nobody waits for it any more, however that came.
+struct StopsAtEnd(Stop);
+
+impl Drop for StopsAtEnd {
+    fn drop(&mut self) {
+        self.0.raise();
     }
 }
 
@@ -73,6 +88,9 @@ impl GuidedServer {
             early.startup();
             if let Ok(project) = early.guided.project(&early.fallback) {
                 project.tell_jobs();
+                if let Some(recorder) = &early.recorder {
+                    recorder.catch_up(&project);
+                }
             }
         });
         if let Err(error) = look {
@@ -85,8 +103,7 @@ impl GuidedServer {
     pub(crate) fn registered(found: &store::Project, store: store::Store) -> Self {
         let root = found.path.canonicalize().unwrap_or_else(|_| found.path.clone());
         let recorder = Recorder::new(store, found.id.clone(), found.title.clone(), root.clone());
-        let settings = Settings::new(crate::env_vars::whole());
-        Self::new(Guided::new(settings), Root::Fixed(root), Some(recorder))
+        Self::new(Guided::new(super::settings(None, true)), Root::Fixed(root), Some(recorder))
     }
 
     async fn root_of(&self, call: &Call) -> PathBuf {
@@ -121,13 +138,13 @@ impl Inner {
         })
     }
 
-    fn call(&self, tool: &str, arguments: Map<String, Value>, root: &Path, client: &ClientInfo) -> Outcome {
+    fn call(&self, tool: &str, arguments: Map<String, Value>, caller: &Caller) -> Outcome {
         self.startup();
         let mut arguments = Arguments::new(arguments);
         match tool {
             "get_workflows" => {
                 arguments.finish(tool)?;
-                self.object(self.project(root)?.get_workflows())
+                self.object(self.project(caller)?.get_workflows())
             }
             "start_workflow" => {
                 let start = StartArguments {
@@ -139,9 +156,9 @@ impl Inner {
                     agent_id: arguments.maybe_text("agent_id"),
                 };
                 arguments.finish(tool)?;
-                let project = self.project(root)?;
+                let project = self.project(caller)?;
                 let done = project.start_workflow(start)?;
-                self.record(&project, &done.runs, None, client);
+                self.record(&project, &done, None, caller);
                 self.object(done.answer)
             }
             "finished_step" => {
@@ -155,9 +172,9 @@ impl Inner {
                 let session = arguments.maybe_text("session_id");
                 arguments.finish(tool)?;
                 finish.session_id = session_given(session)?;
-                let project = self.project(root)?;
+                let project = self.project(caller)?;
                 let done = project.finished_step(finish)?;
-                self.record(&project, &done.runs, done.answer.feedback.as_deref(), client);
+                self.record(&project, &done, done.answer.feedback.as_deref(), caller);
                 self.object(done.answer)
             }
             "abort_workflow" => {
@@ -166,9 +183,9 @@ impl Inner {
                 let agent = arguments.maybe_text("agent_id");
                 arguments.finish(tool)?;
                 let session = session_given(session)?;
-                let project = self.project(root)?;
+                let project = self.project(caller)?;
                 let done = project.abort_workflow(explanation, &session, agent.as_deref())?;
-                self.record(&project, &done.runs, None, client);
+                self.record(&project, &done, None, caller);
                 self.object(done.answer)
             }
             "go_to_step" => {
@@ -177,9 +194,9 @@ impl Inner {
                 let agent = arguments.maybe_text("agent_id");
                 arguments.finish(tool)?;
                 let session = session_given(session)?;
-                let project = self.project(root)?;
+                let project = self.project(caller)?;
                 let done = project.go_to_step(&step, &session, agent.as_deref())?;
-                self.record(&project, &done.runs, None, client);
+                self.record(&project, &done, None, caller);
                 self.object(done.answer)
             }
             "register_session_job" => {
@@ -188,56 +205,57 @@ impl Inner {
                 let session = arguments.maybe_text("session_id");
                 arguments.finish(tool)?;
                 let session = session_given(session)?;
-                self.session_job(self.project(root)?.register_session_job(&name, &text, &session))
+                self.session_job(self.project(caller)?.register_session_job(&name, &text, &session))
             }
             "get_session_job" => {
                 let name = arguments.text("job_name");
                 let session = arguments.maybe_text("session_id");
                 arguments.finish(tool)?;
                 let session = session_given(session)?;
-                self.session_job(self.project(root)?.get_session_job(&name, &session))
+                self.session_job(self.project(caller)?.get_session_job(&name, &session))
             }
             "get_review_instructions" => {
                 let files = arguments.maybe_texts("files");
                 arguments.finish(tool)?;
                 let scope = files.map_or(Scope::Changed(None), Scope::Named);
-                text(self.project(root)?.review(scope, Sources::All).into_text())
+                text(self.project(caller)?.review(scope, Sources::All).into_text())
             }
             "get_configured_reviews" => {
                 let only = arguments.maybe_texts("only_rules_matching_files");
                 arguments.finish(tool)?;
-                list(self.project(root)?.configured_reviews(only.as_deref()))
+                list(self.project(caller)?.configured_reviews(only.as_deref()))
             }
             "mark_review_as_passed" => {
                 let id = arguments.text("review_id");
                 arguments.finish(tool)?;
-                text(self.project(root)?.mark_passed(&id))
+                text(self.project(caller)?.mark_passed(&id))
             }
             "get_named_schemas" => {
                 arguments.finish(tool)?;
-                list(self.project(root)?.schema_list())
+                list(self.project(caller)?.schema_list())
             }
             other => {
                 let names: Vec<String> = tools::tools().iter().map(|tool| format!("`{}`", tool.name)).collect();
-                Err(Stop::ToolError(format!("there is no tool `{other}`; the tools are {}", names.join(", "))))
+                Err(NoAnswer::ToolError(format!("there is no tool `{other}`; the tools are {}", names.join(", "))))
             }
         }
     }
 
-    /// Keeps the history. The run that a call is about comes first; those that only took note of it follow.
-    fn record(&self, project: &Project<'_>, runs: &[Run], feedback: Option<&str>, client: &ClientInfo) {
-        if let (Some(recorder), Some(run)) = (&self.recorder, runs.first()) {
-            recorder.record(project, &Event { run, feedback, client });
+    /// Keeps the history, while the session is locked.
+    fn record<T>(&self, project: &Project<'_>, done: &Done<T>, feedback: Option<&str>, caller: &Caller) {
+        if let Some(recorder) = &self.recorder {
+            let event = Event { run: &done.run, parent: done.parent.as_deref(), feedback, client: &caller.client };
+            recorder.record(project, &event);
         }
     }
 
-    fn project(&self, root: &Path) -> Result<Project<'_>, GuidedError> {
-        self.guided.project(root)
+    fn project(&self, caller: &Caller) -> Result<Project<'_>, GuidedError> {
+        Ok(self.guided.project(&caller.root)?.until(caller.stop.clone()))
     }
 
     /// An answer that is an object, with what was wrong at the start.
     fn object(&self, answer: impl Serialize) -> Outcome {
-        let mut value = serde_json::to_value(answer).map_err(|error| Stop::ToolError(error.to_string()))?;
+        let mut value = serde_json::to_value(answer).map_err(|error| NoAnswer::ToolError(error.to_string()))?;
         if let (Some(issue), Some(object)) = (&self.startup().issue, value.as_object_mut()) {
             object.insert("issue_detected".into(), json!(issue));
         }
@@ -252,30 +270,30 @@ impl Inner {
     }
 }
 
-type Outcome = Result<Reply, Stop>;
+type Outcome = Result<Reply, NoAnswer>;
 
 /// Why a call has no answer of its tool.
-enum Stop {
+enum NoAnswer {
     /// The caller made a mistake that its model can mend.
     ToolError(String),
     /// No session was named: an answer of its own kind, and never with `issue_detected`.
     NoSession,
 }
 
-impl From<GuidedError> for Stop {
+impl From<GuidedError> for NoAnswer {
     fn from(error: GuidedError) -> Self {
         Self::ToolError(with_causes(&error))
     }
 }
 
-impl From<String> for Stop {
+impl From<String> for NoAnswer {
     fn from(message: String) -> Self {
         Self::ToolError(message)
     }
 }
 
-fn session_given(session: Option<String>) -> Result<String, Stop> {
-    session.filter(|id| !id.is_empty()).ok_or(Stop::NoSession)
+fn session_given(session: Option<String>) -> Result<String, NoAnswer> {
+    session.filter(|id| !id.is_empty()).ok_or(NoAnswer::NoSession)
 }
 
 fn text(text: String) -> Outcome {
@@ -283,7 +301,7 @@ fn text(text: String) -> Outcome {
 }
 
 fn list(items: Vec<impl Serialize>) -> Outcome {
-    let value = serde_json::to_value(&items).map_err(|error| Stop::ToolError(error.to_string()))?;
+    let value = serde_json::to_value(&items).map_err(|error| NoAnswer::ToolError(error.to_string()))?;
     let texts = if items.is_empty() { Vec::new() } else { vec![value.to_string()] };
     Ok(Reply::Plain { texts, structured: Some(json!({ "result": value })), is_error: false })
 }
@@ -291,8 +309,8 @@ fn list(items: Vec<impl Serialize>) -> Outcome {
 fn reply(outcome: Outcome) -> Reply {
     match outcome {
         Ok(reply) => reply,
-        Err(Stop::ToolError(message)) => Reply::Plain { texts: vec![message], structured: None, is_error: true },
-        Err(Stop::NoSession) => {
+        Err(NoAnswer::ToolError(message)) => Reply::Plain { texts: vec![message], structured: None, is_error: true },
+        Err(NoAnswer::NoSession) => {
             let error = "session_id is required: pass `begin_step.session_id` of the answer of start_workflow, or \
                          CLAUDE_CODE_SESSION_ID of your startup context";
             Reply::Complete { value: json!({ "error": error }), is_error: false }
@@ -317,14 +335,24 @@ impl Family for GuidedServer {
     async fn call(&self, call: Call) -> Result<Reply, Fault> {
         let root = self.root_of(&call).await;
         let inner = Arc::clone(&self.inner);
+        let cancelled = call.channel.cancelled().clone();
         let Call { tool, arguments, caller, .. } = call;
-        tokio::task::spawn_blocking(move || reply(inner.call(&tool, arguments, &root, &caller.client)))
-            .await
-            .map_err(|error| Fault::Internal(format!("the call could not be handled: {error}")))
+        let stop = Stop::default();
+        let ends = StopsAtEnd(stop.clone());
+        let caller = Caller { root, client: caller.client, stop };
+        let mut work = tokio::task::spawn_blocking(move || reply(inner.call(&tool, arguments, &caller)));
+        let done = tokio::select! {
+            done = &mut work => done,
+            () = cancelled.cancelled() => {
+                drop(ends);
+                work.await
+            }
+        };
+        done.map_err(|error| Fault::Internal(format!("the call could not be handled: {error}")))
     }
 
     fn crashed(&self, tool: &str) -> Reply {
-        reply(Err(Stop::ToolError(format!("the server failed while it handled `{tool}`"))))
+        reply(Err(NoAnswer::ToolError(format!("the server failed while it handled `{tool}`"))))
     }
 
     fn offers_prompts(&self) -> bool {

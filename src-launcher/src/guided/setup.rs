@@ -1,11 +1,12 @@
 //! `guided setup`: makes Claude Code of this user start the server, call its tools without asking, and ask its hooks.
 //!
 //! The server is written into Claude Code's own file as `config` does it; leave and hooks into its `settings.json`. What
-//! is there already stays; a second setup changes nothing, or only where this executable lies.
+//! is there already stays, also a server of the same name that somebody else wrote, unless `--force` says otherwise; a second
+//! setup changes nothing, or only where this executable lies.
 
 use std::path::{Path, PathBuf};
 
-use clients::{ClientPaths, Launch, Ledger, Scope};
+use clients::{ClientPaths, Existing, Launch, Ledger, Scope};
 use guided::files;
 use guided::hooks;
 use model::SystemClock;
@@ -22,13 +23,16 @@ const SETTINGS_BYTES: u64 = 4 * 1024 * 1024;
 /// Claude Code's word for all tools of our server.
 const LEAVE: &str = "mcp__deepwork";
 
+/// What the server is started with.
+const ARGUMENTS: [&str; 4] = ["guided", "serve", "--platform", "claude"];
+
 /// After which of its tools Claude Code asks which hook.
 const HOOKS: [(&str, &str); 2] = [("Write|Edit", hooks::WRITE), ("Bash", hooks::COMMIT)];
 
-pub(crate) fn run() -> Result<u8, Failure> {
+pub(crate) fn run(force: bool) -> Result<u8, Failure> {
     let paths = config::paths()?;
     let program = config::executable()?;
-    server(&paths, &program)?;
+    server(&paths, &program, force)?;
     let file = settings_file(&paths);
     if write_settings(&file, &program)? {
         out::note(&format!("written: `{}`", file.display()));
@@ -40,16 +44,31 @@ pub(crate) fn run() -> Result<u8, Failure> {
 }
 
 /// Registers the server.
-fn server(paths: &ClientPaths, program: &str) -> Result<(), Failure> {
+fn server(paths: &ClientPaths, program: &str, force: bool) -> Result<(), Failure> {
     let failed = |error: clients::Error| Failure::from_error(Exit::Environment, &error);
     let Some(client) = clients::client("claude-code") else { return Ok(()) };
-    let launch = Launch::new(OWN_NAME, program, ["guided", "serve", "--platform", "claude"]).map_err(failed)?;
+    let launch = Launch::new(OWN_NAME, program, ARGUMENTS).map_err(failed)?;
     let change = clients::plan(client, Scope::User, &launch, paths).map_err(failed)?;
     let ledger = Ledger::at(profile::workflow_home()?.join("clients.json"));
+    let is_ours = ledger.find(change.client, &change.file, &change.key).map_err(failed)?.is_some()
+        || change.before.as_deref().is_some_and(starts_us);
+    if change.existing == Existing::Different && !is_ours && !force {
+        return Err(Failure::environment(format!(
+            "`{}` has a server `{OWN_NAME}` already, which was not written by this command; nothing was changed",
+            change.target.display()
+        ))
+        .hinted("`--force` replaces it; or remove it there first"));
+    }
     let written = clients::apply(&change, &ledger, &SystemClock).map_err(failed)?;
     let file = written.target.display();
     out::note(&if written.changed { format!("written: `{file}`") } else { format!("`{file}` has it already") });
     Ok(())
+}
+
+/// Tells whether the entry that is there starts this server, from wherever: an earlier setup wrote it.
+fn starts_us(text: &str) -> bool {
+    let file: Value = serde_json::from_str(text).unwrap_or_default();
+    file["mcpServers"][OWN_NAME]["args"] == json!(ARGUMENTS)
 }
 
 fn settings_file(paths: &ClientPaths) -> PathBuf {

@@ -119,6 +119,10 @@ fn check_continuable(api: &Api, record: &RunRecord) -> Answer<()> {
         return Err(ApiError::new(ApiErrorCode::Running, format!("run {run} is in the hands of a living process")));
     }
     let status = record.summary.status;
+    if record.workflow_instance().is_some() && !status.is_final() {
+        return Err(ApiError::new(ApiErrorCode::Unsupported, format!("run {run} is a guided workflow"))
+            .hinted("it goes on with the agent's next call of finished_step in its session"));
+    }
     if status == RunStatus::WaitingForInput {
         return Err(ApiError::new(ApiErrorCode::Conflict, format!("run {run} waits for an answer"))
             .hinted("answer its question, and it goes on"));
@@ -210,7 +214,12 @@ pub(super) fn continue_preview(api: &Api, request: OfRun) -> Answer<ContinuePrev
 
 pub(super) fn cancel_run(api: &Api, request: OfRun) -> Answer<Nothing> {
     let id = run_id(&request.run)?;
-    match api.store.request_cancel(&id, CancelReason::Person)? {
+    let record = api.store.show(&id)?;
+    let outcome = match api.host.cancel_guided(&record)? {
+        Some(outcome) => outcome,
+        None => api.store.request_cancel(&id, CancelReason::Person)?,
+    };
+    match outcome {
         CancelOutcome::Done | CancelOutcome::Requested => Ok(Nothing {}),
         CancelOutcome::Ended(status) => {
             Err(ApiError::new(ApiErrorCode::Conflict, format!("run {id} has ended already: {}", status.as_str())))

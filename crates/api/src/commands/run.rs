@@ -38,7 +38,8 @@ pub(super) fn in_hand(run: &RunRecord) -> bool {
 
 /// Tells whether a run can be continued by whoever asks: nobody has it, and it has not ended for good.
 pub(super) fn can_continue(store: &Store, run: &RunRecord) -> bool {
-    if in_hand(run) {
+    // A guided workflow goes on by calls of its tools, and by nothing else.
+    if in_hand(run) || run.workflow_instance().is_some() {
         return false;
     }
     match run.summary.status {

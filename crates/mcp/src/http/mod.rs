@@ -44,7 +44,7 @@ use crate::guard;
 use crate::http::door::Door;
 use crate::http::sessions::Sessions;
 use crate::http::sse::Streams;
-use crate::message::{self, BadLine, INVALID_REQUEST, METHOD_NOT_FOUND};
+use crate::message::{self, BadLine, INVALID_REQUEST, METHOD_NOT_FOUND, Message};
 use crate::server::{LAST_WORDS, Server};
 
 /// Connections that are open at once; more wait until one is closed.
@@ -244,16 +244,7 @@ async fn streamable<F: Family>(
         Ok(body) => body,
         Err(refused) => return refused,
     };
-    let checked = match message::read(&body, Limits::JSON_DEPTH) {
-        Ok(None) => Err(BadLine {
-            id: serde_json::Value::Null,
-            code: INVALID_REQUEST,
-            message: "Invalid request: there is no message".into(),
-        }),
-        Ok(Some(message)) => guard::check_revision(&message),
-        Err(bad) => Err(bad),
-    };
-    match checked {
+    match message_in(&body).and_then(|message| guard::check_revision(&message)) {
         Ok(()) => service.handle(Request::from_parts(head, Full::new(body))).await,
         Err(bad) => refusal(&bad),
     }
@@ -269,9 +260,22 @@ async fn posted<F: Family>(streams: &Streams<F>, request: Request<Incoming>) -> 
     };
     let session = session.to_owned();
     match whole(request.into_body()).await {
-        Ok(body) => streams.take(&session, body.into()).await,
+        // What is no message is refused where it came from: nobody waits on the stream for its answer.
+        Ok(body) => match message_in(&body) {
+            Ok(_) => streams.take(&session, body.into()).await,
+            Err(bad) => refusal(&bad),
+        },
         Err(refused) => refused,
     }
+}
+
+/// Reads the message that a body has to be.
+fn message_in(body: &[u8]) -> Result<Message, BadLine> {
+    message::read(body, Limits::JSON_DEPTH)?.ok_or_else(|| BadLine {
+        id: serde_json::Value::Null,
+        code: INVALID_REQUEST,
+        message: "Invalid request: there is no message".into(),
+    })
 }
 
 /// Finds a value in a query; ours have nothing to decode.

@@ -35,7 +35,7 @@ pub(crate) use rows::AT_NODE;
 pub use rows::{RowDetails, SaidProgress};
 #[cfg(test)]
 pub(crate) use search::{HITS, NEWEST, SEEK, TERM, WALK, search, search_sql};
-pub use show::{RunRecord, RunSizes, Stage};
+pub use show::{INSTANCE_FIELD, RunRecord, RunSizes, Stage};
 #[cfg(test)]
 pub(crate) use state::UNFINISHED;
 pub use state::{CancelOutcome, Finish, Signals, Taken};

@@ -61,7 +61,18 @@ pub struct RunRecord {
     pub bytes: u64,
 }
 
+/// The field of the input that says which guided workflow a run records.
+pub const INSTANCE_FIELD: &str = "workflowInstanceId";
+
 impl RunRecord {
+    /// Returns the guided workflow that the run records, if it does: its state lies in a session in its project's folder,
+    /// no process has it for itself, and it goes on by calls of its tools.
+    #[must_use]
+    pub fn workflow_instance(&self) -> Option<&str> {
+        // A project of scripts has a UUID, and its runs may have any input.
+        if self.project_uuid.is_some() { None } else { self.input.get(INSTANCE_FIELD)?.as_str() }
+    }
+
     /// Returns the question that waits for an answer, if the run waits for one.
     #[must_use]
     pub fn pending(&self) -> Option<&Question> {

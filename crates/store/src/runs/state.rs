@@ -252,6 +252,31 @@ impl Store {
         })
     }
 
+    /// Takes the right to write a run whose state lies elsewhere and is guarded there (a guided workflow's session): whoever
+    /// may change that state records it, whether or not the process lives that recorded it last. The run goes on with it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFree`] when it has ended.
+    pub fn attend(&self, run: &RunId, owner: &Owner) -> Result<Lease> {
+        let (run, owner, outside) = (run.clone(), owner.clone(), self.outside());
+        self.database.write(Durability::Process, move |connection| {
+            let state = find(connection, &run)?;
+            if state.status.is_final() {
+                let owner = state.owner.as_ref().map(|owner| owner.pid);
+                return Err(StoreError::NotFree { run: run.clone(), status: state.status, owner }.into());
+            }
+            let is_ours = state.owner.as_ref() == Some(&owner);
+            if state.status != RunStatus::Running {
+                step(connection, &state, Step { to: RunStatus::Running, reason: None, at: outside.clock.now() })?;
+            } else if is_ours {
+                return Ok(Lease { run: run.clone(), key: state.key, epoch: state.epoch });
+            }
+            let epoch = hand_over(connection, &state, Some(&owner))?;
+            Ok(Lease { run: run.clone(), key: state.key, epoch })
+        })
+    }
+
     /// Has a run that has ended run again in the hands of this process, since one of its agents is to be asked again.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 use super::{Fixture, START, alive, dead, new_run, run};
-use crate::{CancelOutcome, Finish, FirstStatus, Lease, NewRun, Store, StoreError, StoreOptions};
+use crate::{CancelOutcome, Finish, FirstStatus, Lease, NewRun, Owner, Store, StoreError, StoreOptions};
 
 pub(crate) fn ends(status: RunStatus, output: Option<Value>) -> Finish {
     Finish { status, report: Report { output, ..Report::default() }, cancel_reason: None, files: Vec::new() }
@@ -173,6 +173,34 @@ fn a_run_is_taken_over_once_and_only_when_it_is_free() {
     store.finish(&third.lease, cancelled(CancelReason::Client)).unwrap();
     let final_word = store.take_over(lease.run(), &alive(), None);
     assert!(matches!(final_word, Err(StoreError::NotFree { status: RunStatus::Cancelled, .. })));
+}
+
+#[test]
+fn whoever_guards_the_state_records_it_whether_the_last_one_lives_or_not() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let input = json!({ crate::INSTANCE_FIELD: "abc" });
+    assert_eq!(
+        store.show(store.create_run(&new_run(alive(), input.clone())).unwrap().run()).unwrap().workflow_instance(),
+        None
+    );
+    let mut new = new_run(alive(), input);
+    new.project.uuid = None;
+    let first = store.create_run(&new).unwrap();
+    assert_eq!(store.show(first.run()).unwrap().workflow_instance(), Some("abc"));
+
+    let other = Owner { pid: 4714, ..alive() };
+    let second = store.attend(first.run(), &other).unwrap();
+    assert_eq!((second.epoch(), store.attend(first.run(), &other).unwrap()), (2, second.clone()));
+    assert!(matches!(store.release(&first), Err(StoreError::StaleEpoch { .. })));
+    store.attend(first.run(), &dead()).unwrap();
+    assert_eq!(store.mark_interrupted().unwrap(), [first.run().clone()]);
+    let last = store.attend(first.run(), &alive()).unwrap();
+    store.finish(&last, ends(RunStatus::Success, None)).unwrap();
+    let late = store.attend(first.run(), &other);
+    assert!(matches!(late, Err(StoreError::NotFree { status: RunStatus::Success, .. })), "{late:?}");
+    use RunStatus::{Interrupted, Queued, Running, Success};
+    assert_eq!(statuses(store, &first), [Queued, Running, Interrupted, Running, Success]);
 }
 
 #[test]
