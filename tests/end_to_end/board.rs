@@ -121,6 +121,60 @@ fn the_window_shows_a_board_moves_its_cards_and_hears_of_others_changes() {
 }
 
 #[test]
+fn what_the_command_line_does_not_understand_is_refused_in_the_boards_form() {
+    let home = environment();
+    home.write("b/project.config.mjs", "export default { cards: { areas: ['api'], axes: { shift: ['day'] } } };")
+        .expect("written");
+    let board = |arguments: &[&str]| {
+        let mut all = vec!["board"];
+        all.extend(arguments);
+        all.extend(["--root", "b", "--json"]);
+        home.run(&all).expect("runs")
+    };
+    assert_eq!(board(&["card", "create", "--title", "A"]).code, 0);
+    assert_eq!(board(&["card", "create", "--title=--area"]).code, 0);
+    let long = "x".repeat(300);
+    let cases: [(&[&str], i32, &str); 20] = [
+        (&["zzz"], 2, "CLI_COMMAND_UNKNOWN"),
+        (&["ui", "--port", "1"], 1, "CLI_ARGUMENT_UNKNOWN"),
+        (&["version", "more"], 1, "CLI_ARGUMENT_UNKNOWN"),
+        (&["card", "create", "--title", "--area", "api"], 1, "CLI_ARGUMENT_REQUIRED"),
+        (&["card", "create", "--title", "Print", "a", "receipt"], 1, "CLI_ARGUMENT_UNKNOWN"),
+        (&["card", "show", "T-0001", "T-0002"], 1, "CLI_ARGUMENT_UNKNOWN"),
+        (&["card", "list", "backlog"], 1, "CLI_ARGUMENT_UNKNOWN"),
+        (&["card", "list", "--area", "moon"], 1, "CLI_OPTION_INVALID"),
+        (&["card", "list", "--axis", "mood=x"], 1, "CLI_OPTION_INVALID"),
+        (&["card", "list", "--axis", "shift=night"], 1, "CLI_OPTION_INVALID"),
+        (&["next", "--area", "moon"], 1, "CLI_OPTION_INVALID"),
+        (&["next", "--limit", "99"], 1, "CLI_OPTION_INVALID"),
+        (&["search", "x", "--kind", "poem"], 1, "CLI_OPTION_INVALID"),
+        (&["doc", "list", "--kind", "poem"], 1, "CLI_OPTION_INVALID"),
+        (&["changelog", "list", "--type", "poem"], 1, "CLI_OPTION_INVALID"),
+        (&["memory", "list", "--collection", "poems"], 1, "CLI_OPTION_INVALID"),
+        (&["doc", "create", "--title", "x", "--folder", &long], 1, "DOC_FOLDER_INVALID"),
+        (&["claude", "plugin", "/proc/nowhere"], 1, "CLI_ARGUMENT_INVALID"),
+        (&["init", "--agents", "moon", "--force"], 1, "INIT_TARGET_UNSUPPORTED"),
+        (&["card", "create", "--title", "x", "--status", "doing"], 1, "CARD_CLAIM_REQUIRED"),
+    ];
+    for (arguments, exit, code) in cases {
+        let done = board(arguments);
+        let error: Value = serde_json::from_str(&done.stderr).unwrap_or_default();
+        assert_eq!((done.code, error["error"]["code"].as_str()), (exit, Some(code)), "{arguments:?}: {done:?}");
+        assert_eq!(done.stdout, "", "{arguments:?}");
+    }
+    let listed: Value = board(&["card", "list", "--axis", "shift=day"]).json();
+    assert_eq!(listed["total"], 0);
+    // The hooks' command is not where this environment looks for programs.
+    let installed = board(&["claude", "install"]);
+    assert_eq!(installed.code, 0, "{installed:?}");
+    let checked = board(&["claude", "check"]);
+    let answer: Value = serde_json::from_str(&checked.stdout).expect("JSON");
+    assert_eq!((checked.code, &answer["hookCommand"]), (1, &json!("unreachable")), "{checked:?}");
+    assert_eq!(answer["issues"][0]["code"], "claude-hook-unreachable");
+    home.assert_nothing_left();
+}
+
+#[test]
 fn twelve_agents_at_once_lose_nothing_also_when_their_servers_are_killed() {
     for kills in [false, true] {
         let options = BoardSoakOptions { seed: 20_261_130, each: 4, kills, most: std::time::Duration::ZERO };

@@ -28,19 +28,27 @@ impl Board {
     pub(crate) fn reserve(&self, ids: &Ids<'_>) -> Result<Reserved> {
         let workspace = self.workspace();
         workspace.writable()?;
-        let mut number = self.highest(ids) + 1;
+        let index = self.index();
+        // A file may declare another id than its name begins with; that one is taken as well.
+        let free = |mut number: u64| {
+            while index.get(&format!("{}-{number:04}", ids.prefix)).is_some() {
+                number += 1;
+            }
+            number
+        };
+        let mut number = free(self.highest(ids) + 1);
         for _ in 0..ids.tries {
             let id = format!("{}-{number:04}", ids.prefix);
             let path = workspace.at(&format!("{}/locks/ids/{id}.lock", self.config().cache));
             match locks::try_take(&path, "ids", &id)? {
-                None => number += 1,
+                None => number = free(number + 1),
                 Some(lock) => {
                     // Whoever held it before may have written its file since we looked.
                     let highest = self.highest(ids);
                     if highest < number {
                         return Ok(Reserved { id, _lock: lock });
                     }
-                    number = highest + 1;
+                    number = free(highest + 1);
                 }
             }
         }

@@ -247,12 +247,12 @@ pub(crate) fn given(text: Option<&str>) -> Option<&str> {
 /// A field given as text where a list belongs is split at commas.
 pub(crate) fn as_list(value: &Value) -> Value {
     match value {
-        Value::String(text) => text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect(),
+        Value::String(text) => text.split(',').map(one_line).filter(|item| !item.is_empty()).collect(),
         Value::Array(items) => {
             let mut seen: Vec<Value> = Vec::new();
             for item in items {
                 let item = match item {
-                    Value::String(text) => json!(text.trim()),
+                    Value::String(text) => json!(one_line(text)),
                     Value::Number(number) => json!(number.to_string()),
                     other => other.clone(),
                 };
@@ -266,10 +266,20 @@ pub(crate) fn as_list(value: &Value) -> Value {
     }
 }
 
+/// A text in one line: what breaks lines or steers a terminal is a space. What holds nothing of it stays as it is.
+pub(crate) fn one_line(text: &str) -> String {
+    let text = text.trim();
+    let breaks = |one: char| one.is_control() || matches!(one, '\u{2028}' | '\u{2029}');
+    if !text.contains(breaks) {
+        return text.to_owned();
+    }
+    text.split(|one: char| breaks(one) || one == ' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// A field that is one text: trimmed, and in one line.
 pub(crate) fn as_text(value: &Value) -> Value {
     match value {
-        Value::String(text) => json!(text.trim()),
+        Value::String(text) => json!(one_line(text)),
         Value::Number(number) => json!(number.to_string()),
         Value::Bool(yes) => json!(yes.to_string()),
         other => other.clone(),

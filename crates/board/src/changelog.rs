@@ -1,11 +1,9 @@
 //! Change fragments, and the releases that take them.
 
-use std::path::Path;
-
 use serde_json::{Map, Value, json};
 
 use crate::allocate::Ids;
-use crate::board::{Board, Family, Fields, as_list, as_text, given};
+use crate::board::{Board, Family, Fields, as_list, as_text, given, one_line};
 use crate::error::{BoardError, Result, refuse};
 use crate::form::{Form, New};
 use crate::front_matter::{Text, is_empty};
@@ -190,7 +188,7 @@ impl Board {
                         let mut ids = record.list("cards");
                         ids.extend(record.list("decisions"));
                         let ids = if ids.is_empty() { String::new() } else { format!(" ({})", ids.join(", ")) };
-                        format!("- {}{ids}", record.title)
+                        one_line(&format!("- {}{ids}", record.title))
                     })
                     .collect();
                 format!("### {name}\n\n{}", lines.join("\n"))
@@ -232,7 +230,7 @@ impl Board {
                 refuse!("RELEASE_DATE_INVALID", "`date` must be a day, as 2026-01-31").with(json!({ "value": date }))
             );
         }
-        let _lock = self.workspace().lock("changelog", "release")?;
+        let _lock = self.lock_releases()?;
         let index = self.index_anew();
         if index.of(Kind::Release).any(|release| release.text("version") == version) {
             return Err(refuse!("RELEASE_VERSION_DUPLICATE", "version `{version}` is released already"));
@@ -267,47 +265,11 @@ impl Board {
         header.insert("tags".into(), as_list(&fields.remove("tags").unwrap_or(Value::Null)));
         let source = Text::new(&header, body)?.render();
         let name = format!("{}-{slug}.md", reserved.id);
-        let staging = format!("{}/release-staging/{}-{}", config.cache, reserved.id, files::random_name());
         let consumed: Vec<Fields> = fragments.iter().map(|record| self.read(record).to_json(config)).collect();
-        self.cut(&staging, &folder, &name, &source, &fragments)?;
+        self.cut(&reserved.id, &folder, &name, &source, &fragments)?;
         let path = paths::join(&folder, &name);
         self.touched(&path);
-        for fragment in &fragments {
-            self.touched(&fragment.path);
-            self.touched(&format!("{folder}/fragments/{}", paths::name(&fragment.path)));
-        }
         self.parse(&path, &source).map(|record| (record, consumed))
-    }
-
-    /// Stages a release beside, and renames it into its place. What fails half-way is put back.
-    fn cut(&self, staging: &str, folder: &str, name: &str, source: &str, fragments: &[&Record]) -> Result<()> {
-        let at = |path: &str| self.workspace().at(path);
-        let mut moved: Vec<(&str, String)> = Vec::new();
-        let done = (|| {
-            files::write(&at(&format!("{staging}/{name}")), source)?;
-            for fragment in fragments {
-                let to = format!("{staging}/fragments/{}", paths::name(&fragment.path));
-                if !files::move_new(&at(&fragment.path), &at(&to))? {
-                    return Err(refuse!(
-                        "RELEASE_DIRECTORY_EXISTS",
-                        "two fragments have the file name `{}`",
-                        paths::name(&fragment.path)
-                    ));
-                }
-                moved.push((&fragment.path, to));
-            }
-            let target = at(folder);
-            let above = target.parent().unwrap_or(Path::new("."));
-            std::fs::create_dir_all(above).map_err(|error| BoardError::io("made", above, error))?;
-            files::rename(&at(staging), &target).map_err(|error| BoardError::io("made", &target, error))
-        })();
-        if done.is_err() {
-            for (from, to) in &moved {
-                let _ = files::rename(&at(to), &at(from));
-            }
-            let _ = std::fs::remove_dir_all(at(staging));
-        }
-        done
     }
 
     /// Corrects the newest release.

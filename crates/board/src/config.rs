@@ -152,8 +152,10 @@ pub struct CiConfig {
     pub enabled: bool,
     /// Which.
     pub targets: Vec<String>,
-    /// The runtime's version.
+    /// The runtime's version, where the install line needs one.
     pub node_version: String,
+    /// The shell line that installs this program before the check; none when the machine has it.
+    pub install: Option<String>,
 }
 
 /// `mcp`.
@@ -215,7 +217,7 @@ fn defaults() -> Value {
             "enabled": true, "canonicalInstructions": ".project/agents/protocol.md",
             "workflowsPath": ".project/agents/workflows", "targets": ["agents-md"],
         },
-        "ci": { "enabled": true, "targets": [], "nodeVersion": "22" },
+        "ci": { "enabled": true, "targets": [], "nodeVersion": "22", "install": null },
         "mcp": {
             "enabled": true, "transport": "stdio", "allowMutations": true, "resourcePageSize": 100,
             "maxMessageBytes": 1_048_576, "maxToolResultBytes": 524_288,
@@ -241,6 +243,9 @@ fn merge(under: Value, over: Value) -> Value {
         (_, over) => over,
     }
 }
+
+/// What a path is refused with that leads out.
+const OUTSIDE: &str = "CONFIG_PATH_OUTSIDE_WORKSPACE";
 
 struct Checker<'a> {
     value: &'a Value,
@@ -275,15 +280,34 @@ impl Checker<'_> {
 
     /// A path inside the workspace, with `/` and without `.`.
     fn path(&mut self, path: &str) -> String {
-        const CODE: &str = "CONFIG_PATH_OUTSIDE_WORKSPACE";
-        let text = self.text(path, CODE);
+        self.path_or(path, OUTSIDE)
+    }
+
+    fn path_or(&mut self, path: &str, code: &'static str) -> String {
+        let before = self.issues.len();
+        let text = self.text(path, code);
         match crate::paths::inside(&text) {
             Some(clean) if !clean.is_empty() => clean,
+            // One fault is said once.
+            _ if self.issues.len() > before => text,
             _ => {
-                self.fail(CODE, path, format!("`{path}` must lie inside the workspace"));
+                self.fail(code, path, format!("`{path}` must lie inside the workspace"));
                 text
             }
         }
+    }
+
+    /// Paths or globs inside the workspace, with `/` and without `.`.
+    fn paths(&mut self, path: &str) -> Vec<String> {
+        let list = self.list(path, true);
+        list.into_iter()
+            .map(|text| {
+                crate::paths::inside(&text).unwrap_or_else(|| {
+                    self.fail(OUTSIDE, path, format!("`{text}` of `{path}` must lie inside the workspace"));
+                    text
+                })
+            })
+            .collect()
     }
 
     fn integer(&mut self, path: &str, range: std::ops::RangeInclusive<i64>, code: &'static str) -> i64 {
@@ -456,6 +480,20 @@ impl Checker<'_> {
         found
     }
 
+    /// One line for a shell.
+    fn install(&mut self) -> Option<String> {
+        match self.at("ci.install").clone() {
+            Value::Null => None,
+            Value::String(line) if !line.trim().is_empty() && !line.chars().any(char::is_control) => {
+                Some(line.trim().to_owned())
+            }
+            _ => {
+                self.fail("CONFIG_CI_INSTALL_INVALID", "ci.install", "`ci.install` must be one line of text, or null");
+                None
+            }
+        }
+    }
+
     fn collections(&mut self) -> Vec<Collection> {
         let names = self.list("memory.collections", true);
         let mut found: Vec<Collection> = Vec::new();
@@ -494,15 +532,19 @@ impl Config {
         if !declared.is_object() {
             return Err(BoardError::new("CONFIG_INVALID", "a configuration must be an object"));
         }
-        let whole = merge(defaults(), declared);
+        let mut whole = merge(defaults(), declared);
+        // A section that is none is one fault, and not one for every setting that it does not have.
+        let no_sections: Vec<(&str, &str)> =
+            SECTIONS.into_iter().filter(|(section, _)| !whole.get(*section).is_some_and(Value::is_object)).collect();
+        for (section, _) in &no_sections {
+            whole[*section] = defaults()[*section].clone();
+        }
         let mut check = Checker { value: &whole, issues: Vec::new() };
         if check.at("schemaVersion").as_i64() != Some(2) {
             check.fail("CONFIG_SCHEMA_UNSUPPORTED", "schemaVersion", "only schema version 2 is supported");
         }
-        for (section, code) in SECTIONS {
-            if !check.at(section).is_object() {
-                check.fail(code, section, format!("`{section}` must be an object"));
-            }
+        for (section, code) in no_sections {
+            check.fail(code, section, format!("`{section}` must be an object"));
         }
         let config = check.read();
         let issues = check.issues;
@@ -624,9 +666,9 @@ impl Checker<'_> {
             enabled: self.flag("docs.enabled", "CONFIG_DOCS_REQUIRED"),
             managed_path: self.path("docs.managedPath"),
             by_kind: self.choice("docs.layout", &["kind", "flat"], "CONFIG_DOC_LAYOUT_INVALID") == "kind",
-            sources: self.list("docs.sources", true),
-            exclude: self.list("docs.exclude", true),
-            route_roots: self.list("docs.routeRoots", true),
+            sources: self.paths("docs.sources"),
+            exclude: self.paths("docs.exclude"),
+            route_roots: self.paths("docs.routeRoots"),
             id_prefix: self.prefix("docs.idPrefix", "CONFIG_DOC_PREFIX_INVALID"),
             default_kind: self.listed("docs.defaultKind", &kinds, "CONFIG_DOC_DEFAULT_KIND_INVALID"),
             default_status: self.listed("docs.defaultStatus", &statuses, "CONFIG_DOC_DEFAULT_STATUS_INVALID"),
@@ -674,8 +716,8 @@ impl Checker<'_> {
         };
         let agents = AgentsConfig {
             enabled: self.flag("agents.enabled", "CONFIG_AGENTS_REQUIRED"),
-            canonical: self.text("agents.canonicalInstructions", "CONFIG_AGENT_PATH_INVALID"),
-            workflows_path: self.text("agents.workflowsPath", "CONFIG_AGENT_PATH_INVALID"),
+            canonical: self.path_or("agents.canonicalInstructions", "CONFIG_AGENT_PATH_INVALID"),
+            workflows_path: self.path_or("agents.workflowsPath", "CONFIG_AGENT_PATH_INVALID"),
             targets: self.targets(
                 "agents.targets",
                 &["agents-md", "claude", "cursor", "copilot"],
@@ -686,6 +728,7 @@ impl Checker<'_> {
             enabled: self.flag("ci.enabled", "CONFIG_CI_REQUIRED"),
             targets: self.targets("ci.targets", &["github", "gitlab", "generic"], "CONFIG_CI_TARGET_UNSUPPORTED"),
             node_version: self.text("ci.nodeVersion", "CONFIG_CI_NODE_VERSION_INVALID"),
+            install: self.install(),
         };
         let limit = |check: &mut Self, path, range| {
             usize::try_from(check.integer(path, range, "CONFIG_MCP_LIMIT_INVALID")).unwrap_or(1024)
@@ -786,6 +829,11 @@ mod tests {
     #[case(json!({"cards": 1}), "CONFIG_CARDS_REQUIRED")]
     #[case(json!({"cards": {"path": "../out"}}), "CONFIG_PATH_OUTSIDE_WORKSPACE")]
     #[case(json!({"storage": {"root": "/etc"}}), "CONFIG_PATH_OUTSIDE_WORKSPACE")]
+    #[case(json!({"agents": {"canonicalInstructions": "../out/p.md"}}), "CONFIG_AGENT_PATH_INVALID")]
+    #[case(json!({"agents": {"workflowsPath": "/etc"}}), "CONFIG_AGENT_PATH_INVALID")]
+    #[case(json!({"docs": {"sources": ["../*.md"]}}), "CONFIG_PATH_OUTSIDE_WORKSPACE")]
+    #[case(json!({"docs": {"sources": ["/etc/*.md"]}}), "CONFIG_PATH_OUTSIDE_WORKSPACE")]
+    #[case(json!({"docs": {"routeRoots": ["a/../../b"]}}), "CONFIG_PATH_OUTSIDE_WORKSPACE")]
     #[case(json!({"cards": {"idPrefix": "t"}}), "CONFIG_CARD_PREFIX_INVALID")]
     #[case(json!({"cards": {"areas": []}}), "CONFIG_CARDS_AREAS_REQUIRED")]
     #[case(json!({"cards": {"areas": ["a", "a"]}}), "CONFIG_CARDS_AREA_DUPLICATE")]
@@ -809,6 +857,11 @@ mod tests {
         let error = Config::from_value(json!({"name": "", "cards": {"claimLeaseHours": 0}})).expect_err("wrong");
         let issues = error.details.and_then(|details| details["issues"].as_array().map(Vec::len));
         assert_eq!((error.code, issues), ("CONFIG_NAME_REQUIRED", Some(2)));
+        for declared in [json!({"docs": 5}), json!({"cards": []}), json!({"cards": {"path": ""}})] {
+            let error = Config::from_value(declared.clone()).expect_err("wrong");
+            let issues = error.details.and_then(|details| details["issues"].as_array().map(Vec::len));
+            assert_eq!(issues, Some(1), "{declared}");
+        }
     }
 
     #[test]

@@ -57,9 +57,17 @@ pub struct NewDoc<'a> {
     pub body: &'a str,
 }
 
+/// The longest folder, in bytes, so that a file's whole path still fits where systems end them.
+const MAX_FOLDER: usize = 1024;
+
+/// What every file system takes as a name, and a walk does not pass over.
+fn is_folder_name(part: &str) -> bool {
+    part.is_empty() || !part.starts_with('.') && part.len() <= 255 && !part.chars().any(char::is_control)
+}
+
 fn folder(text: &str) -> Result<String> {
     paths::inside(text.trim())
-        .filter(|clean| clean.split('/').all(|part| part.is_empty() || !part.starts_with('.')))
+        .filter(|clean| clean.len() <= MAX_FOLDER && clean.split('/').all(is_folder_name))
         .ok_or_else(|| {
             refuse!("DOC_FOLDER_INVALID", "`{text}` does not lie inside the documents").with(json!({ "folder": text }))
         })

@@ -195,6 +195,47 @@ pub(crate) fn create(path: &Path, text: &str) -> Result<bool> {
     }
 }
 
+/// Whether the system runs a file by its name.
+pub(crate) fn is_runnable(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        path.is_file()
+    }
+}
+
+/// Lets the system run a file by its name.
+pub(crate) fn make_runnable(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+            .map_err(|error| BoardError::io("made a program", path, error))?;
+    }
+    let _ = path;
+    Ok(())
+}
+
+/// Gives a file a second place, where none is: its content is in both. `false` when one is there.
+pub(crate) fn copy_new(from: &Path, to: &Path) -> Result<bool> {
+    let folder = to.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|error| BoardError::io("made", folder, error))?;
+    // A hard link is the file itself, with what was written to the disk already.
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        // A file system without hard links.
+        Err(_) => {
+            let (text, _) = read(from, MAX_RECORD_BYTES).map_err(|error| BoardError::io("read", from, error))?;
+            create(to, &text)
+        }
+    }
+}
+
 /// Moves a file to where none is. `false` when one is there.
 pub(crate) fn move_new(from: &Path, to: &Path) -> Result<bool> {
     let folder = to.parent().unwrap_or(Path::new("."));

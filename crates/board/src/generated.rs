@@ -6,7 +6,7 @@ use crate::board::Board;
 use crate::doctor::{Issue, Severity};
 use crate::error::{BoardError, Result, refuse};
 use crate::files;
-use crate::markdown::sha256;
+use crate::markdown::{lines, sha256};
 
 /// The version of the templates.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -61,7 +61,7 @@ pub(crate) enum Style {
     Whole,
     /// A file with a header at byte 0; one comment line after it opens.
     Header,
-    /// A file of `#` comments; the first line marks it.
+    /// A file of `#` comments; its first line marks it, or the one after `#!`.
     Script,
 }
 
@@ -94,15 +94,23 @@ impl Template {
                 let rest = content.strip_prefix("---\n").unwrap_or(content);
                 format!("---\n# workfile {}\n{rest}\n", self.mark())
             }
-            Style::Script => format!("# workfile {}\n{}\n", self.mark(), self.content.trim()),
+            Style::Script => {
+                let content = self.content.trim();
+                match content.split_once('\n').filter(|(first, _)| first.starts_with("#!")) {
+                    Some((first, rest)) => format!("{first}\n# workfile {}\n{rest}\n", self.mark()),
+                    None => format!("# workfile {}\n{content}\n", self.mark()),
+                }
+            }
         }
     }
 
     fn is_ours(&self, text: &str) -> bool {
         match self.style {
-            Style::Block | Style::Whole => text.contains(BEGIN),
+            Style::Block => block_of(text).is_some(),
+            Style::Whole => text.contains(BEGIN),
             Style::Header => text.lines().nth(1).is_some_and(|line| line.starts_with("# workfile ")),
-            Style::Script => text.starts_with("# workfile "),
+            // Before there was a first line for the system, the mark was it.
+            Style::Script => text.lines().take(2).any(|line| line.starts_with("# workfile ")),
         }
     }
 
@@ -115,6 +123,16 @@ impl Template {
         (self.is_ours(now) || force || now.trim().is_empty()).then(|| self.whole())
     }
 
+    /// Whether it is run by its name.
+    fn is_program(&self) -> bool {
+        self.content.starts_with("#!")
+    }
+
+    /// Whether the system would run it, if that is what it is for.
+    fn runs(&self, board: &Board) -> bool {
+        !self.is_program() || files::is_runnable(&board.workspace().at(&self.path))
+    }
+
     pub(crate) fn check(&self, board: &Board) -> FileReport {
         let now = files::read(&board.workspace().at(&self.path), 4 * 1024 * 1024).ok().map(|(text, _)| text);
         let Some(now) = now else { return FileReport::new(&self.path, "missing") };
@@ -122,7 +140,10 @@ impl Template {
             return FileReport::new(&self.path, if self.style == Style::Block { "missing" } else { "unmanaged" });
         }
         match self.wanted(Some(&now), false) {
-            Some(wanted) if wanted == now => FileReport::new(&self.path, "current"),
+            Some(wanted) if wanted == now && self.runs(board) => FileReport::new(&self.path, "current"),
+            Some(wanted) if wanted == now => {
+                FileReport { reason: Some("mode"), ..FileReport::new(&self.path, "stale") }
+            }
             Some(wanted) => {
                 let reason = if wanted.trim_end() == now.trim_end() {
                     "trailing-newline"
@@ -152,12 +173,18 @@ impl Template {
             )
             .with(json!({ "path": self.path })));
         };
-        if now.as_deref() == Some(wanted.as_str()) {
+        let same = now.as_deref() == Some(wanted.as_str());
+        if same && self.runs(board) {
             return Ok(FileReport::new(&self.path, "current"));
         }
         if !dry {
             board.workspace().writable()?;
-            files::write(&path, &wanted)?;
+            if !same {
+                files::write(&path, &wanted)?;
+            }
+            if self.is_program() {
+                files::make_runnable(&path)?;
+            }
             board.touched(&self.path);
         }
         Ok(FileReport::new(&self.path, "written"))
@@ -179,28 +206,77 @@ impl Template {
     }
 }
 
-/// Replaces our block, or appends it; markers without their partner go, and the file ends with a line end.
-fn with_block(now: &str, block: &str) -> String {
-    let begin = now.find(BEGIN);
-    let end = begin.and_then(|begin| now[begin..].find(END).map(|end| begin + end + END.len()));
-    let (before, after) = match (begin, end) {
-        (Some(begin), Some(end)) => (without_markers(&now[..begin]), without_markers(&now[end..])),
-        _ => (without_markers(now), String::new()),
-    };
-    let before = before.trim_end();
-    let after = after.trim_start_matches(['\r', '\n']);
-    let lead = if before.is_empty() { String::new() } else { format!("{before}\n\n") };
-    let tail = if after.trim().is_empty() { String::new() } else { format!("\n{}\n", after.trim_end()) };
-    format!("{lead}{block}{tail}")
+/// Where our block lies, in whole lines; markers in code are somebody's example. In a file that never closes its last
+/// fence all that follows is code, and so is what we appended.
+fn block_of(now: &str) -> Option<std::ops::Range<usize>> {
+    let is_open = now.contains(BEGIN) && lines(&format!("{now}\nx")).last().is_some_and(|line| line.code);
+    block_in(now, false).or_else(|| is_open.then(|| block_in(now, true)).flatten())
 }
 
+fn block_in(now: &str, in_code: bool) -> Option<std::ops::Range<usize>> {
+    let mut at = 0;
+    let mut begin = None;
+    for line in lines(now) {
+        let start = at;
+        at += line.text.len();
+        if line.code == in_code && line.text.starts_with(BEGIN) && begin.is_none() {
+            begin = Some(start);
+        } else if line.code == in_code
+            && line.text.trim_end() == END
+            && let Some(begin) = begin
+        {
+            return Some(begin..at);
+        }
+    }
+    None
+}
+
+/// The line end that a file has.
+fn line_end(now: &str) -> &'static str {
+    match now.find('\n') {
+        Some(at) if now[..at].ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// Replaces our block, or appends it; markers without their partner go, and the file ends with a line end. Every other
+/// byte stays.
+fn with_block(now: &str, block: &str) -> String {
+    let end = line_end(now);
+    let block = block.replace('\n', end);
+    let mut text = match block_of(now) {
+        Some(place) => format!("{}{block}{}", without_markers(&now[..place.start]), without_markers(&now[place.end..])),
+        None => {
+            let before = without_markers(now);
+            let gap = match before.trim().is_empty() {
+                true => return block,
+                false if before.ends_with(&format!("{end}{end}")) => "",
+                false if before.ends_with('\n') => end,
+                false => &format!("{end}{end}"),
+            };
+            format!("{before}{gap}{block}")
+        }
+    };
+    if !text.ends_with('\n') {
+        text.push_str(end);
+    }
+    text
+}
+
+/// The file without our block, and without the empty line that came with it.
 fn without_block(now: &str) -> String {
-    let text = with_block(now, "");
-    format!("{}\n", text.trim())
+    let Some(place) = block_of(now) else { return now.to_owned() };
+    let (before, after) = (&now[..place.start], &now[place.end..]);
+    let end = line_end(now);
+    let before = if after.trim().is_empty() { before.strip_suffix(end).unwrap_or(before) } else { before };
+    // One of the two empty lines around it.
+    let after = if before.ends_with(&format!("{end}{end}")) { after.strip_prefix(end).unwrap_or(after) } else { after };
+    format!("{before}{after}")
 }
 
 fn without_markers(text: &str) -> String {
-    text.split_inclusive('\n').filter(|line| !line.starts_with(BEGIN) && line.trim_end() != END).collect()
+    let is_marker = |line: &str| line.starts_with(BEGIN) || line.trim_end() == END;
+    lines(text).iter().filter(|line| line.code || !is_marker(line.text)).map(|line| line.text).collect()
 }
 
 fn protocol(board: &Board) -> String {
@@ -302,21 +378,45 @@ impl Board {
 
     fn ci_templates(&self, targets: &[String]) -> Result<Vec<Template>> {
         const CHECK: &str = "workflow-code board doctor --severity error";
-        let targets = if targets.is_empty() { self.config().ci.targets.clone() } else { targets.to_vec() };
+        let config = &self.config().ci;
+        let targets = if targets.is_empty() { config.targets.clone() } else { targets.to_vec() };
+        // What a shell line is in YAML: quoted, so that nothing of it is read as anything else.
+        let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
+        let install = config.install.as_deref();
+        let needs_node = install.is_some_and(|line| line.starts_with("npm ") || line.starts_with("npx "));
         let mut found = Vec::new();
         for target in targets {
             let (path, content) = match target.as_str() {
-                "github" => (
-                    ".github/workflows/work-records.yml",
-                    format!(
-                        "name: work records\non: [push, pull_request]\njobs:\n  doctor:\n    runs-on: ubuntu-latest\n    steps:\n      \
-                         - uses: actions/checkout@v4\n        with:\n          fetch-depth: 0\n      - run: {CHECK}\n"
-                    ),
-                ),
-                "gitlab" => {
-                    (".gitlab/work-records.yml", format!("work-records:\n  stage: test\n  script:\n    - {CHECK}\n"))
-                }
-                "generic" => ("scripts/check-work-records.sh", format!("set -eu\n{CHECK}\n")),
+                "github" => (".github/workflows/work-records.yml", {
+                    let mut text = "name: work records\non: [push, pull_request]\njobs:\n  doctor:\n    runs-on: ubuntu-latest\n    \
+                                    steps:\n      - uses: actions/checkout@v4\n        with:\n          fetch-depth: 0\n"
+                        .to_owned();
+                    if needs_node {
+                        let version = quoted(&config.node_version);
+                        text.push_str(&format!(
+                            "      - uses: actions/setup-node@v4\n        with:\n          node-version: {version}\n"
+                        ));
+                    }
+                    for line in install.into_iter().map(quoted).chain([CHECK.to_owned()]) {
+                        text.push_str(&format!("      - run: {line}\n"));
+                    }
+                    text
+                }),
+                "gitlab" => (".gitlab/work-records.yml", {
+                    let mut text = "work-records:\n  stage: test\n".to_owned();
+                    if needs_node {
+                        text.push_str(&format!("  image: {}\n", quoted(&format!("node:{}", config.node_version))));
+                    }
+                    text.push_str("  script:\n");
+                    for line in install.into_iter().map(quoted).chain([CHECK.to_owned()]) {
+                        text.push_str(&format!("    - {line}\n"));
+                    }
+                    text
+                }),
+                "generic" => ("scripts/check-work-records.sh", {
+                    let install = install.map_or(String::new(), |line| format!("{line}\n"));
+                    format!("#!/bin/sh\nset -eu\n{install}{CHECK}\n")
+                }),
                 other => {
                     return Err(refuse!("CI_TARGET_UNSUPPORTED", "`{other}` is no target: github, gitlab, generic"));
                 }
@@ -393,6 +493,64 @@ mod tests {
         let orphan = format!("# Mine\n{END}\n");
         assert_eq!(template.wanted(Some(&orphan), false), Some(first.clone()));
         assert_eq!(without_block(&first), "# Mine\n");
+    }
+
+    #[test]
+    fn nothing_outside_the_block_is_another_byte_after() {
+        let template = Template {
+            path: "AGENTS.md".into(),
+            kind: "instructions",
+            style: Style::Block,
+            content: "new\nlines".into(),
+        };
+        let dos = "# Top\r\nmine\r\n";
+        let written = template.wanted(Some(dos), false).expect("ours");
+        assert!(written.starts_with(dos) && written.matches('\n').count() == written.matches("\r\n").count());
+        assert_eq!(template.wanted(Some(&written), false).as_deref(), Some(written.as_str()));
+        assert_eq!(without_block(&written), dos);
+        let example = format!("# Doc\n\n```\n{BEGIN}kind=x -->\nexample\n{END}\n```\n\n\ntail  \n");
+        let written = template.wanted(Some(&example), false).expect("ours");
+        assert!(written.starts_with(&example), "{written}");
+        assert!(!template.is_ours(&example) && template.is_ours(&written));
+        assert_eq!(without_block(&written), example);
+        let unclosed = template.wanted(Some("```\nnever closed\n"), false).expect("ours");
+        assert_eq!(template.wanted(Some(&unclosed), false).as_deref(), Some(unclosed.as_str()));
+        let around = format!("a\n\n\n{}\n\n  b\n\n", template.block()).replace("new", "old");
+        let again = template.wanted(Some(&around), false).expect("ours");
+        assert_eq!(again, around.replace("old\nlines", "new\nlines").replace(&digest_in(&around), &digest_in(&again)));
+    }
+
+    fn digest_in(text: &str) -> String {
+        let at = text.find("digest=").expect("a digest");
+        text[at..].split(' ').next().unwrap_or("").to_owned()
+    }
+
+    #[test]
+    fn generated_checks_can_be_run_where_they_are() {
+        let root = tempfile::tempdir().expect("a folder");
+        let config = r#"export default { ci: { targets: ["github", "gitlab", "generic"], install: "npm install --global 'x: y'", nodeVersion: "24" } };"#;
+        std::fs::write(root.path().join("project.config.mjs"), config).expect("written");
+        let board = Board::new(crate::Workspace::open(None, root.path(), false).expect("a workspace"));
+        board.sync_generated("ci", &[], false, false).expect("written");
+        let read = |path: &str| std::fs::read_to_string(root.path().join(path)).expect("there");
+        let (github, gitlab) = (read(".github/workflows/work-records.yml"), read(".gitlab/work-records.yml"));
+        assert!(github.contains(
+            "node-version: \"24\"\n      - run: \"npm install --global 'x: y'\"\n      - run: workflow-code"
+        ));
+        assert!(gitlab.contains("image: \"node:24\"") && gitlab.contains("    - \"npm install"));
+        let script = root.path().join("scripts/check-work-records.sh");
+        assert!(read("scripts/check-work-records.sh").starts_with("#!/bin/sh\n# workfile kind=ci "));
+        assert!(files::is_runnable(&script));
+        assert!(board.check_generated("ci", &[]).expect("checked").iter().all(FileReport::is_current));
+        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("set");
+        let stale = board.check_generated("ci", &[]).expect("checked");
+        assert_eq!((stale[2].status, stale[2].reason), ("stale", Some("mode")));
+        board.sync_generated("ci", &[], false, false).expect("mended");
+        assert!(files::is_runnable(&script));
+        // What an earlier version wrote is known again.
+        std::fs::write(&script, "# workfile kind=ci version=0 digest=x\nset -eu\n").expect("written");
+        board.sync_generated("ci", &[], false, false).expect("written anew");
+        assert!(read("scripts/check-work-records.sh").starts_with("#!/bin/sh\n"));
     }
 
     #[test]

@@ -3,12 +3,13 @@
 //! A hook never fails the session it is called from: what cannot be read counts as nothing.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
 use crate::activity::{self, Held, Session};
 use crate::actor::{Surroundings, short_session};
+use crate::board::one_line;
 use crate::files::{self, Stamp};
 use crate::workspace::{Workspace, file_name};
 use crate::{moment, paths};
@@ -65,24 +66,32 @@ impl Call {
         self.input.get("tool_name").and_then(Value::as_str).unwrap_or("")
     }
 
-    /// The path a tool writes, relative to the workspace.
-    fn path(&self) -> Option<String> {
-        let tool = self.input.get("tool_input")?;
+    /// The path a tool writes.
+    fn target(&self) -> Option<PathBuf> {
+        let tool = self.input.get("tool_input");
         let path = ["file_path", "notebook_path"]
             .into_iter()
-            .find_map(|key| tool.get(key).and_then(Value::as_str))
-            .filter(|path| !path.is_empty())?;
-        Some(self.relative(Path::new(path)))
+            .find_map(|key| tool.and_then(|tool| tool.get(key)).and_then(Value::as_str))
+            .filter(|path| !path.is_empty());
+        path.map(|path| self.workspace.root().join(path.replace('\\', "/")))
     }
 
-    fn relative(&self, path: &Path) -> String {
-        let root = self.workspace.root();
-        let inner = path.strip_prefix(root).ok().map(Path::to_owned).or_else(|| {
-            let real = std::fs::canonicalize(root).ok()?;
-            path.strip_prefix(real).ok().map(Path::to_owned)
-        });
-        let text = inner.as_deref().unwrap_or(path).to_string_lossy().replace('\\', "/");
-        paths::inside(&text).unwrap_or(text)
+    /// That path relative to the workspace: as it is written, and as the file system has it when that is another. None when
+    /// it lies outside.
+    fn paths(&self) -> Vec<String> {
+        let Some(path) = self.target() else { return Vec::new() };
+        let root = plain(self.workspace.root());
+        let (real_root, real) = (std::fs::canonicalize(&root).unwrap_or_else(|_| root.clone()), real(&path));
+        let mut found: Vec<String> = Vec::new();
+        for (path, root) in [(&plain(&path), &root), (&plain(&path), &real_root), (&real, &real_root)] {
+            if let Ok(inner) = path.strip_prefix(root) {
+                let text = inner.to_string_lossy().into_owned();
+                if !found.contains(&text) {
+                    found.push(text);
+                }
+            }
+        }
+        found
     }
 
     /// Claims in work that are somebody else's.
@@ -190,6 +199,28 @@ impl Call {
     }
 }
 
+/// A path without `.` and `..`, as it is written.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// A path as the file system has it: of what is there the real place, and the rest as it is written.
+fn real(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|above| Some((above, std::fs::canonicalize(above).ok()?)));
+    let Some((above, place)) = found else { return plain(path) };
+    plain(&place.join(path.strip_prefix(above).unwrap_or(Path::new(""))))
+}
+
 fn answer(event: &str, more: &[(&str, String)]) -> Value {
     let mut inner = Map::from_iter([("hookEventName".to_owned(), json!(event))]);
     inner.extend(more.iter().map(|(key, text)| ((*key).to_owned(), json!(text))));
@@ -213,7 +244,8 @@ fn session_start(call: &Call) -> Option<Value> {
         for claim in doing {
             let scope = if claim.scope.is_empty() { "no scope".to_owned() } else { claim.scope.join(", ") };
             let own = if call.is_separate(claim) { "" } else { ", this session" };
-            text.push_str(&format!("\n- {} — {} (held by {}{own}; {scope})", claim.id, claim.title, claim.by));
+            let line = format!("- {} — {} (held by {}{own}; {scope})", claim.id, claim.title, claim.by);
+            text.push_str(&format!("\n{}", one_line(&line)));
         }
     }
     text.push_str(
@@ -239,24 +271,31 @@ fn tools_for(call: &Call, path: &str) -> &'static str {
 }
 
 fn pre_tool_use(call: &Call) -> Option<Value> {
-    let path = call.path()?;
+    let paths = call.paths();
     let ask = |reason: String| {
         Some(answer("PreToolUse", &[("permissionDecision", "ask".into()), ("permissionDecisionReason", reason)]))
     };
-    if path.ends_with(".md") && paths::lies_in(&path, &call.workspace.config().storage_root) {
+    let is_record =
+        |path: &&String| path.ends_with(".md") && paths::lies_in(path, &call.workspace.config().storage_root);
+    if let Some(path) = paths.iter().find(is_record) {
         return ask(format!(
             "`{path}` is a work record. Writing the file passes by its lock, its revision and its checks; use {} instead.",
-            tools_for(call, &path)
+            tools_for(call, path)
         ));
     }
     let claims = call.foreign();
-    let claim = claims.iter().find(|claim| claim.scope.iter().any(|entry| paths::covers(entry, &path)))?;
-    ask(format!("`{path}` lies in the scope of {} — {}, which {} holds.", claim.id, claim.title, claim.by))
+    let (claim, path) = claims.iter().find_map(|claim| {
+        let covers = |path: &&String| claim.scope.iter().any(|entry| paths::covers(entry, path));
+        paths.iter().find(covers).map(|path| (claim, path))
+    })?;
+    let reason = format!("`{path}` lies in the scope of {} — {}, which {} holds.", claim.id, claim.title, claim.by);
+    ask(one_line(&reason))
 }
 
 fn post_tool_use(call: &Call) -> Option<Value> {
     call.session.as_ref()?;
-    let path = call.path();
+    let outside = || call.target().map(|path| plain(&path).to_string_lossy().into_owned());
+    let path = call.paths().into_iter().next().or_else(outside);
     let before = call.signal(path.as_deref());
     if let Some(path) = &path {
         call.record(path, None);
@@ -474,6 +513,34 @@ mod tests {
         for path in ["src/apiary.rs", "lib/deep/x.rs", ".project/VERSION", "docs/a.md"] {
             assert_eq!(edit(path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn a_path_is_the_same_however_it_is_written() {
+        let root = workspace(&[("T-0001", "claimed_by: alice\nclaimed_at: 2026-01-07T09:00:00.000Z\nscope: [src]")]);
+        fs::create_dir_all(root.path().join("src")).expect("made");
+        let outside = tempfile::tempdir().expect("a folder");
+        let link = outside.path().join("link");
+        std::os::unix::fs::symlink(root.path(), &link).expect("linked");
+        std::os::unix::fs::symlink(root.path().join("src"), root.path().join("inner")).expect("linked");
+        let asks = |folder: &Path, path: &Path| {
+            let input = json!({ "session_id": "s-1", "tool_input": { "file_path": path } });
+            hook(folder, "pre-tool-use", input).is_some()
+        };
+        let name = root.path().file_name().expect("a name");
+        let (own, other) = (root.path(), link.as_path());
+        for folder in [own, other] {
+            for base in [own, other] {
+                for path in ["src/new/a.rs", "x/../src/a.rs", "./src//a.rs", "inner/a.rs", ".project/./cards/a.md"] {
+                    assert!(asks(folder, &base.join(path)), "{} from {}", base.join(path).display(), folder.display());
+                }
+                assert!(!asks(folder, &base.join("lib/a.rs")));
+            }
+            assert!(asks(folder, &own.join("..").join(name).join("src/a.rs")));
+        }
+        let root = workspace(&[("T-0001", "claimed_by: alice\nclaimed_at: 2026-01-07T09:00:00.000Z\nscope: [.]")]);
+        assert!(asks(root.path(), Path::new("README.md")), "the folder itself is all of it");
+        assert!(!asks(root.path(), Path::new("/elsewhere/README.md")));
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod record;
 mod repair;
 mod search;
 mod shelf;
+mod staging;
 mod surface;
 mod terms;
 pub mod vocabulary;

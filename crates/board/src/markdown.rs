@@ -10,48 +10,95 @@ pub(crate) const ACTIVITY: &str = "## Activity";
 pub(crate) const NOTES: &str = "## Notes";
 
 /// One line of a body.
-struct Line<'a> {
-    text: &'a str,
+pub(crate) struct Line<'a> {
+    pub(crate) text: &'a str,
     /// Where it begins.
     start: usize,
     /// Inside a fenced block, or one of its fences.
-    code: bool,
+    pub(crate) code: bool,
 }
 
 impl Line<'_> {
-    fn heading(&self) -> Option<(usize, &str)> {
+    /// A heading of the body itself begins its line: further in it belongs to a list's item, as a note's second line does.
+    pub(crate) fn heading(&self) -> Option<(usize, &str)> {
         if self.code {
             return None;
         }
         let text = self.text.trim_end();
-        let indent = text.len() - text.trim_start_matches(' ').len();
-        let text = text.trim_start_matches(' ');
         let level = text.len() - text.trim_start_matches('#').len();
         let rest = &text[level..];
-        ((1..=6).contains(&level) && indent < 4 && (rest.is_empty() || rest.starts_with([' ', '\t'])))
-            .then(|| (level, rest.trim()))
+        ((1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t']))).then(|| (level, rest.trim()))
     }
 
-    fn is(&self, heading: &str) -> bool {
+    pub(crate) fn is(&self, heading: &str) -> bool {
         !self.code && self.text.trim_end() == heading
     }
 }
 
-fn lines(body: &str) -> Vec<Line<'_>> {
+/// How many list items are looked at inside each other.
+const MOST_ITEMS: usize = 32;
+
+/// How far in a text begins that stands after `from` columns, and the text.
+fn indented(text: &str, from: usize) -> (usize, &str) {
+    let rest = text.trim_start_matches([' ', '\t']);
+    let space = &text[..text.len() - rest.len()];
+    (space.bytes().fold(from, |at, byte| if byte == b'\t' { (at / 4 + 1) * 4 } else { at + 1 }), rest)
+}
+
+/// How long a list item's marker is, with the space after it.
+fn marker(text: &str) -> Option<usize> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = match (digits, text.as_bytes().get(digits)) {
+        (0, Some(b'-' | b'*' | b'+')) => 1,
+        (1..=9, Some(b'.' | b')')) => digits + 1,
+        _ => return None,
+    };
+    matches!(text.as_bytes().get(mark), Some(b' ' | b'\t')).then_some(mark + 1)
+}
+
+/// A fenced block that is open.
+struct Fence {
+    mark: char,
+    length: usize,
+    /// How far in the item lies that it is in; the item's end is its end too.
+    within: usize,
+}
+
+/// Whether a line without its indent opens or closes a fence: its mark, its length and what stands after.
+fn fence_of(text: &str) -> Option<(char, usize, &str)> {
+    let mark = text.chars().next().filter(|one| matches!(one, '`' | '~'))?;
+    let length = text.chars().take_while(|one| *one == mark).count();
+    (length >= 3).then(|| (mark, length, text.get(length..).unwrap_or("").trim()))
+}
+
+pub(crate) fn lines(body: &str) -> Vec<Line<'_>> {
     let mut found = Vec::new();
     let mut start = 0;
-    let mut fence: Option<(char, usize)> = None;
+    let mut open: Option<Fence> = None;
+    // How far in the texts of the list items lie that are open, the outermost first.
+    let mut items: Vec<usize> = Vec::new();
     for text in body.split_inclusive('\n') {
-        let trimmed = text.trim_start_matches(' ');
-        let indent = text.len() - trimmed.len();
-        let mark = trimmed.chars().next().filter(|one| matches!(one, '`' | '~') && indent < 4);
-        let length = mark.map_or(0, |mark| trimmed.chars().take_while(|one| *one == mark).count());
-        let rest = trimmed.get(length..).unwrap_or("").trim();
-        let mut code = fence.is_some();
-        match (fence, mark) {
-            (Some((open, least)), Some(mark)) if mark == open && length >= least && rest.is_empty() => fence = None,
-            (None, Some(mark)) if length >= 3 && !(mark == '`' && rest.contains('`')) => {
-                fence = Some((mark, length));
+        let (mut indent, mut rest) = indented(text, 0);
+        if !rest.trim().is_empty() {
+            items.retain(|within| indent >= *within);
+            if open.as_ref().is_some_and(|fence| indent < fence.within) {
+                open = None;
+            }
+        }
+        while open.is_none()
+            && items.len() < MOST_ITEMS
+            && let Some(length) = marker(rest)
+        {
+            (indent, rest) = indented(&rest[length..], indent + length);
+            items.push(indent);
+        }
+        let within = items.last().copied().unwrap_or(0);
+        let mark = fence_of(rest).filter(|_| indent < open.as_ref().map_or(within, |fence| fence.within) + 4);
+        let mut code = open.is_some();
+        match (&open, mark) {
+            (Some(fence), Some((mark, length, ""))) if mark == fence.mark && length >= fence.length => open = None,
+            (None, Some((mark, length, after))) if !(mark == '`' && after.contains('`')) => {
+                open = Some(Fence { mark, length, within });
                 code = true;
             }
             _ => {}
@@ -474,6 +521,25 @@ mod tests {
         );
         assert_eq!(append("## Notes\n\n## Other", NOTES, "- b", "\n"), "## Notes\n\n- b\n\n## Other");
         assert_eq!(append("```\n## Notes\n```", NOTES, "- b", "\n"), "```\n## Notes\n```\n\n## Notes\n\n- b");
+    }
+
+    #[test]
+    fn what_stands_in_an_item_opens_no_section_and_no_criteria() {
+        let noted =
+            append("Text.", NOTES, "- one\n  ## Definition of done\n  - [ ] later\n  # Root\n  ```\n  open", "\n");
+        let noted = append(&noted, NOTES, "- two", "\n");
+        assert!(noted.ends_with("  ```\n  open\n- two"), "{noted}");
+        let noted = append(&noted, ACTIVITY, "- a", "\n");
+        assert_eq!(items(&noted, NOTES).len(), 2);
+        assert_eq!(items(&noted, ACTIVITY), ["a"]);
+        let read = acceptance(&noted);
+        assert!(!read.present && read.unreadable().is_empty());
+        let (body, ignored) = replace_body(&noted, "New.", "\n");
+        assert_eq!(body, noted.replacen("Text.", "New.", 1));
+        assert!(ignored.is_empty());
+        // A fence inside an item is one, and one after a list is the body's own.
+        let read = acceptance("## Acceptance\n\n- a\n\n  ```\n- [ ] x\n\n1. ```\n   - [ ] no\n   ```\n- [ ] y\n");
+        assert_eq!(read.items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>(), ["x", "y"]);
     }
 
     #[test]

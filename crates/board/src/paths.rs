@@ -66,11 +66,9 @@ pub(crate) fn slug(title: &str, most: usize, fallback: &str) -> String {
     if slug.is_empty() { fallback.to_owned() } else { slug.to_owned() }
 }
 
-/// A path as a claim's scope compares it: `/`, no leading `./`, no trailing `/`.
+/// A path as a claim's scope compares it: `/`, no `.` and `..`, no trailing `/`. The whole workspace is `""`.
 pub(crate) fn scope(path: &str) -> String {
-    let path = path.replace('\\', "/");
-    let path = path.strip_prefix("./").unwrap_or(&path);
-    path.trim_end_matches('/').to_owned()
+    inside(path).unwrap_or_else(|| path.replace('\\', "/").trim_end_matches('/').to_owned())
 }
 
 /// Tells whether two scope entries overlap: equal, or one a folder of the other.
@@ -201,6 +199,11 @@ mod tests {
     #[case("src/web/", "./src/web/page.html", true)]
     #[case("src/web", "src/webby", false)]
     #[case("src", "src\\web", true)]
+    #[case(".", "src", true)]
+    #[case("./", "src", true)]
+    #[case("src/x/../web", "src/web/a", true)]
+    #[case("src//web", "src/web", true)]
+    #[case("../src", "src", false)]
     fn overlaps(#[case] one: &str, #[case] other: &str, #[case] wanted: bool) {
         assert_eq!(overlap(one, other), wanted);
         assert_eq!(overlap(other, one), wanted);

@@ -4,11 +4,12 @@ use std::ops::Deref;
 
 use serde_json::{Map, Value, json};
 
+use crate::board::one_line;
 use crate::config::Config;
 use crate::files::Stamp;
 use crate::front_matter::Text;
 use crate::header::{Bytes, Header, Pointer, write_number, write_text};
-use crate::markdown::{acceptance, pointers, sha256};
+use crate::markdown::{acceptance, lines, pointers, sha256};
 use crate::repair::stray_trail;
 use crate::vocabulary::Collection;
 
@@ -28,6 +29,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Card, Self::Doc, Self::Change, Self::Release, Self::Memory];
+
     /// Its name in answers.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -53,7 +57,7 @@ impl Kind {
 
     /// The kind of a number.
     pub(crate) fn of(number: u8) -> Option<Self> {
-        [Self::Card, Self::Doc, Self::Change, Self::Release, Self::Memory].get(usize::from(number)).copied()
+        Self::ALL.get(usize::from(number)).copied()
     }
 
     /// Keys whose `[a, b]` is a list.
@@ -488,7 +492,7 @@ impl Place {
             _ => own,
         };
         let title = match fields.get("title").and_then(Value::as_str).map(str::trim) {
-            Some(title) if !title.is_empty() => title.to_owned(),
+            Some(title) if !title.is_empty() => one_line(title),
             _ if kind == Kind::Doc => first_heading(&body).unwrap_or_else(|| spoken(&self.path)),
             _ => String::new(),
         };
@@ -536,9 +540,10 @@ fn path_id(path: &str) -> String {
 }
 
 fn first_heading(body: &str) -> Option<String> {
-    body.lines()
-        .find_map(|line| line.strip_prefix("# "))
-        .map(|title| title.trim().to_owned())
+    lines(body)
+        .iter()
+        .find_map(|line| line.heading().filter(|(level, _)| *level == 1))
+        .map(|(_, title)| title.to_owned())
         .filter(|title| !title.is_empty())
 }
 

@@ -11,8 +11,9 @@ use crate::error::{BoardError, Result, refuse};
 use crate::front_matter::Text;
 use crate::header::Pointer;
 use crate::index::{Index, place_of};
-use crate::markdown::{ACTIVITY, append};
+use crate::markdown::{ACTIVITY, append, lines};
 use crate::record::{Kind, Record};
+use crate::workspace::file_name;
 use crate::{cards, changelog, docs, files, memory, moment, paths};
 
 /// Records that share an id.
@@ -89,25 +90,19 @@ fn is_trail(line: &str) -> bool {
 /// Takes trail lines that lie outside `## Activity` into it, sorted by time. Returns the body and how many there were.
 pub(crate) fn stray_trail(body: &str) -> (String, usize) {
     let mut in_trail = false;
-    let mut fence = false;
     let mut kept = String::new();
     let mut stray: Vec<String> = Vec::new();
-    for line in body.split_inclusive('\n') {
-        let text = line.trim_end();
-        if text.trim_start().starts_with("```") || text.trim_start().starts_with("~~~") {
-            fence = !fence;
-        } else if !fence && text.starts_with('#') {
-            let level = text.len() - text.trim_start_matches('#').len();
-            if text == ACTIVITY {
-                in_trail = true;
-            } else if level <= 2 {
-                in_trail = false;
-            }
+    for line in lines(body) {
+        let text = line.text.trim_end();
+        if let Some((level, _)) = line.heading()
+            && (level <= 2 || line.is(ACTIVITY))
+        {
+            in_trail = line.is(ACTIVITY);
         }
-        if !in_trail && !fence && is_trail(text) {
+        if !in_trail && !line.code && is_trail(text) {
             stray.push(text.to_owned());
         } else {
-            kept.push_str(line);
+            kept.push_str(line.text);
         }
     }
     if stray.is_empty() {
@@ -129,15 +124,15 @@ pub(crate) fn stray_trail(body: &str) -> (String, usize) {
 }
 
 fn sorted_trail(body: &str) -> String {
-    let lines: Vec<&str> = body.lines().collect();
-    let Some(begin) = lines.iter().position(|line| line.trim_end() == ACTIVITY) else { return body.to_owned() };
+    let found = lines(body);
+    let Some(begin) = found.iter().position(|line| line.is(ACTIVITY)) else { return body.to_owned() };
+    let mut lines: Vec<&str> = found.iter().map(|line| line.text.trim_end_matches(['\r', '\n'])).collect();
     let places: Vec<usize> = (begin + 1..lines.len())
-        .take_while(|at| !lines[*at].starts_with('#'))
+        .take_while(|at| found[*at].heading().is_none())
         .filter(|at| is_trail(lines[*at]))
         .collect();
     let mut trail: Vec<&str> = places.iter().map(|at| lines[*at]).collect();
     trail.sort_by_key(|line| line.get(2..19));
-    let mut lines = lines;
     for (place, line) in places.into_iter().zip(trail) {
         lines[place] = line;
     }
@@ -145,13 +140,14 @@ fn sorted_trail(body: &str) -> String {
 }
 
 impl Board {
-    /// Mends what can be mended: `{moves, skipped, renamed, renameSkipped, trails}`.
+    /// Mends what can be mended: `{moves, skipped, renamed, renameSkipped, trails}`, and `releases` when one was broken off.
     ///
     /// # Errors
     ///
     /// The first write that fails; what was mended before stays so.
     pub fn fix(&self, actor: &str) -> Result<Value> {
         self.workspace().writable()?;
+        let releases = self.mended_releases()?;
         let index = self.index_anew();
         let (mut moves, mut skipped) = (Vec::new(), Vec::new());
         for group in duplicates(&index) {
@@ -190,9 +186,16 @@ impl Board {
                 trails.push(json!({ "id": card.id, "entries": count }));
             }
         }
-        Ok(
-            json!({ "moves": moves, "skipped": skipped, "renamed": renamed, "renameSkipped": rename_skipped, "trails": trails }),
-        )
+        let mut answer = json!({ "moves": moves, "skipped": skipped, "renamed": renamed, "renameSkipped": rename_skipped, "trails": trails });
+        if !releases.is_empty() {
+            answer["releases"] = json!(releases);
+        }
+        Ok(answer)
+    }
+
+    /// A release that was broken off leaves fragments in two places; they are no duplicates to renumber.
+    fn mended_releases(&self) -> Result<Vec<Value>> {
+        self.lock_releases().map(|(_, mended)| mended)
     }
 
     fn trail_line(&self, text: &mut Text, actor: &str, event: &str) {
@@ -303,6 +306,9 @@ impl Board {
         if !files::create(&self.workspace().at(&new), &text.render())? {
             return Err(refuse!("RECORD_ID_TAKEN", "there is a file `{new}` already"));
         }
+        if record.kind == Kind::Card && !shared {
+            self.move_assets(&record.id, &id, &new)?;
+        }
         std::fs::remove_file(&at).map_err(|error| BoardError::io("removed", &at, error))?;
         self.touched(&record.path);
         self.touched(&new);
@@ -316,6 +322,24 @@ impl Board {
             map.insert("rewritten".into(), json!(rewritten));
         }
         Ok(answer)
+    }
+
+    /// A card's attached files go with its id: whoever has that id next must not find them. `written` is the card under its
+    /// new id, which goes again when they cannot.
+    fn move_assets(&self, old: &str, new: &str, written: &str) -> Result<()> {
+        let folder = |id: &str| self.workspace().at(&paths::join(&self.config().cards.assets_path, &file_name(id)));
+        let (from, to) = (folder(old), folder(new));
+        if !std::fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_dir()) {
+            return Ok(());
+        }
+        files::move_new(&from, &to)
+            .and_then(|moved| match moved {
+                true => Ok(()),
+                false => Err(refuse!("RECORD_ID_TAKEN", "there are attached files of `{new}` already")),
+            })
+            .inspect_err(|_| {
+                let _ = std::fs::remove_file(self.workspace().at(written));
+            })
     }
 
     /// Files that refer to an id. Rewritten when it was one record's alone; otherwise only named, since nobody can say
@@ -352,6 +376,7 @@ impl Board {
     ///
     /// The first write that fails.
     pub fn renumber_duplicates(&self, actor: &str) -> Result<Value> {
+        self.mended_releases()?;
         let index = self.index_anew();
         let (mut moves, mut skipped) = (Vec::new(), Vec::new());
         for group in duplicates(&index) {

@@ -27,8 +27,8 @@ use crate::terms;
 
 /// The first bytes of the file.
 const MAGIC: &[u8; 8] = b"WFCBOARD";
-/// Another number is another format.
-const FORMAT: u32 = 1;
+/// Another number is another format, or something that is read out of files in another way.
+const FORMAT: u32 = 2;
 /// Magic, format, nothing, what it is made for, generation.
 const HEAD: u64 = 32;
 /// Two lengths and two check sums.

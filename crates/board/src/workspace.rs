@@ -64,6 +64,11 @@ impl Workspace {
         Ok(Self { root, config, version, read_only: false })
     }
 
+    /// A workspace that is about to be made.
+    pub(crate) fn planned(root: &Path, config: Config) -> Self {
+        Self { root: root.to_owned(), config, version: None, read_only: false }
+    }
+
     /// When each file that a workspace's configuration can stand in was last written: another answer, and the workspace has
     /// to be opened again.
     #[must_use]
@@ -136,8 +141,12 @@ impl Workspace {
     /// Locks one record, or one of a module's other things.
     pub(crate) fn lock(&self, module: &str, id: &str) -> Result<locks::Lock> {
         self.writable()?;
-        let path = self.at(&format!("{}/locks/{module}/{}.lock", self.config.cache, file_name(id)));
-        locks::take(&path, module, id)
+        locks::take(&self.lock_path(module, id), module, id)
+    }
+
+    /// Where such a lock lies.
+    pub(crate) fn lock_path(&self, module: &str, id: &str) -> PathBuf {
+        self.at(&format!("{}/locks/{module}/{}.lock", self.config.cache, file_name(id)))
     }
 
     /// Locks the claim board.

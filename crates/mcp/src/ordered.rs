@@ -467,6 +467,16 @@ mod tests {
     }
 
     #[test]
+    fn letters_that_lie_across_two_reads_are_whole() {
+        let source = "{\"jsonrpc\":\"2.0\",\"id\":\"é汉😀\",\"method\":\"ping\"}\n";
+        // One byte at a time.
+        let mut input = std::io::BufReader::with_capacity(1, source.as_bytes());
+        let line = crate::lines::next_line(&mut input, 1000).expect("read").expect("a line");
+        let answer = Connection::new(Echo).line(&line).expect("an answer");
+        assert_eq!(answer["id"], "é汉😀");
+    }
+
+    #[test]
     fn a_line_that_is_too_long_is_refused_and_the_next_one_is_served() {
         use std::io::{Read as _, Seek as _};
         let mut input = tempfile::tempfile().expect("a file");

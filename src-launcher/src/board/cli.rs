@@ -117,12 +117,11 @@ fn dispatch(options: &Options) -> Result<Option<Done>, Stop> {
     }
     let group = match word {
         None | Some("ui" | "serve") => {
+            options.allow("ui", &[], false)?;
+            // Its exit codes are the launcher's own, and mean other things here.
             return match crate::commands::window::open(None, None) {
                 Ok(code) => Err(Stop::Exit(code)),
-                Err(failure) => {
-                    out::failure(&failure);
-                    Err(Stop::Exit(failure.exit as u8))
-                }
+                Err(failure) => Err(BoardError::new("UI_START_FAILED", failure.message).into()),
             };
         }
         Some("docs") => "doc",
@@ -131,7 +130,10 @@ fn dispatch(options: &Options) -> Result<Option<Done>, Stop> {
     };
     let second = options.words.get(1).map(String::as_str);
     match group {
-        "version" => Ok(Some(Done::new(json!({ "version": env!("CARGO_PKG_VERSION") }), env!("CARGO_PKG_VERSION")))),
+        "version" => {
+            options.allow("version", &[], false)?;
+            Ok(Some(Done::new(json!({ "version": env!("CARGO_PKG_VERSION") }), env!("CARGO_PKG_VERSION"))))
+        }
         "init" => commands::init(options).map(Some).map_err(Stop::from),
         "mcp" => mcp(options, second.unwrap_or("serve")),
         "card" | "doc" | "changelog" | "memory" | "agents" | "ci" | "claude" | "schema" | "next" | "search"
@@ -150,8 +152,11 @@ fn dispatch(options: &Options) -> Result<Option<Done>, Stop> {
             done.map(Some).map_err(Stop::from)
         }
         other => {
-            out::print(HELP);
-            out::note(&format!("CLI_COMMAND_UNKNOWN: there is no command `{other}`"));
+            let as_json = options.flag("json");
+            if !as_json {
+                out::print(HELP);
+            }
+            refuse(&BoardError::new("CLI_COMMAND_UNKNOWN", format!("there is no command `{other}`")), as_json);
             Err(Stop::Exit(2))
         }
     }

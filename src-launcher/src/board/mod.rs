@@ -5,6 +5,7 @@
 mod arguments;
 mod cli;
 mod commands;
+mod fitting;
 mod history;
 mod options;
 mod prompts;

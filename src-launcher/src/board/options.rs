@@ -39,6 +39,38 @@ const FLAGS: [&str; 24] = [
 /// Options that may be given again.
 const REPEATED: [&str; 4] = ["check", "uncheck", "axis", "allowed-host"];
 
+/// How many words a command takes after its own; every other takes none.
+const WORDS: [(&str, usize); 27] = [
+    ("card show", 1),
+    ("card patch", 1),
+    ("card claim", 1),
+    ("card release", 1),
+    ("card transition", 2),
+    ("card archive", 1),
+    ("card reopen", 1),
+    ("card note", 1),
+    ("card write", 1),
+    ("card ac", 1),
+    ("card verify", 1),
+    ("card renumber", 1),
+    ("doc show", 1),
+    ("doc patch", 1),
+    ("doc move", 1),
+    ("doc write", 1),
+    ("doc note", 1),
+    ("changelog show", 1),
+    ("changelog patch", 1),
+    ("changelog release", 1),
+    ("memory show", 1),
+    ("memory add", 1),
+    ("memory patch", 1),
+    ("memory graduate", 1),
+    ("memory supersede", 1),
+    ("claude plugin", 1),
+    // A query is as many words as one likes.
+    ("search", usize::MAX),
+];
+
 /// Words and options of one call.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
@@ -74,9 +106,11 @@ impl Options {
                 (true, None) => String::new(),
                 (true, Some(_)) => return Err(invalid(name, "takes no value", "")),
                 (false, Some(value)) => value,
-                (false, None) => rest.next().cloned().ok_or_else(|| {
-                    BoardError::new("CLI_ARGUMENT_REQUIRED", format!("`--{name}` needs a value"))
-                        .with(json!({ "option": format!("--{name}") }))
+                // What looks like the next option is no value: whoever means it as one says so.
+                (false, None) => rest.next().filter(|value| !value.starts_with("--")).cloned().ok_or_else(|| {
+                    let message =
+                        format!("`--{name}` needs a value; one that begins with `--` is written `--{name}=…`");
+                    BoardError::new("CLI_ARGUMENT_REQUIRED", message).with(json!({ "option": format!("--{name}") }))
                 })?,
             };
             options.values.entry(name.to_owned()).or_default().push(value);
@@ -84,7 +118,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Refuses options that a command does not know, or that are given twice.
+    /// Refuses options that a command does not know, or that are given twice, and words past the ones it takes.
     pub(crate) fn allow(&self, command: &str, known: &[&str], dry: bool) -> Result<()> {
         for (name, values) in &self.values {
             if !GLOBAL.contains(&name.as_str()) && !known.contains(&name.as_str()) {
@@ -96,6 +130,8 @@ impl Options {
                     .with(json!({ "option": format!("--{name}") })));
             }
         }
+        let words = WORDS.iter().find(|(known, _)| *known == command).map_or(0, |(_, words)| *words);
+        self.no_more(command.split(' ').count().saturating_add(words))?;
         if self.flag("dry-run") && !dry {
             return Err(BoardError::new("CLI_FLAG_UNSUPPORTED", format!("`{command}` cannot be tried without effect")));
         }
@@ -120,6 +156,25 @@ impl Options {
             .map(|text| text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect())
     }
 
+    /// A list of words that must be among these: what no record can have would find nothing, and look like an answer.
+    pub(crate) fn choices<S: AsRef<str>>(&self, name: &str, allowed: &[S]) -> Result<Vec<String>> {
+        let list = self.list(name).unwrap_or_default();
+        match list.iter().find(|item| !allowed.iter().any(|one| one.as_ref() == item.as_str())) {
+            None => Ok(list),
+            Some(other) => Err(no_choice(name, other, allowed)),
+        }
+    }
+
+    /// A whole number in a range.
+    pub(crate) fn number_to(&self, name: &str, least: usize, most: usize) -> Result<Option<usize>> {
+        match self.number(name, least)? {
+            Some(number) if number > most => {
+                Err(invalid(name, &format!("must be a whole number from {least} to {most}"), &number.to_string()))
+            }
+            number => Ok(number),
+        }
+    }
+
     /// A whole number.
     pub(crate) fn number(&self, name: &str, least: usize) -> Result<Option<usize>> {
         let Some(text) = self.get(name) else { return Ok(None) };
@@ -140,9 +195,10 @@ impl Options {
     }
 
     /// Refuses words past the ones a command takes.
-    pub(crate) fn no_more(&self, count: usize) -> Result<()> {
+    fn no_more(&self, count: usize) -> Result<()> {
         match self.words.get(count) {
-            Some(word) => Err(BoardError::new("CLI_ARGUMENT_UNKNOWN", format!("`{word}` is one word too many"))),
+            Some(word) => Err(BoardError::new("CLI_ARGUMENT_UNKNOWN", format!("`{word}` is one word too many"))
+                .with(json!({ "argument": word }))),
             None => Ok(()),
         }
     }
@@ -150,6 +206,14 @@ impl Options {
 
 pub(crate) fn needed(what: &str) -> BoardError {
     BoardError::new("CLI_ARGUMENT_REQUIRED", format!("{what} is needed")).with(json!({ "argument": what }))
+}
+
+/// A value that is none of those there are.
+pub(crate) fn no_choice<S: AsRef<str>>(name: &str, value: &str, allowed: &[S]) -> BoardError {
+    let allowed: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
+    let mut error = invalid(name, &format!("must be one of {}", allowed.join(", ")), value);
+    error.details = Some(json!({ "option": format!("--{name}"), "value": value, "allowed": allowed }));
+    error
 }
 
 pub(crate) fn invalid(name: &str, what: &str, value: &str) -> BoardError {
@@ -180,6 +244,25 @@ mod tests {
             "CLI_FLAG_UNSUPPORTED"
         );
         assert_eq!(parse("--status").expect_err("no value").code, "CLI_ARGUMENT_REQUIRED");
+        assert_eq!(parse("--title --area api").expect_err("no value").code, "CLI_ARGUMENT_REQUIRED");
+        assert_eq!(parse("--title=--area").expect("a value").get("title"), Some("--area"));
+        assert_eq!(parse("--title -1").expect("a value").get("title"), Some("-1"));
+        for (words, command, taken) in [
+            ("card show T-1", "card show", true),
+            ("card show T-1 T-2", "card show", false),
+            ("card transition T-1 next", "card transition", true),
+            ("card transition T-1 next done", "card transition", false),
+            ("card list backlog", "card list", false),
+            ("search two words and more", "search", true),
+            ("next T-1", "next", false),
+            ("claude", "claude check", true),
+        ] {
+            assert_eq!(parse(words).expect("parsed").allow(command, &[], false).is_ok(), taken, "{words}");
+        }
+        let limit = |text: &str| parse(text).expect("parsed").number_to("limit", 1, 20).map_err(|error| error.code);
+        assert_eq!((limit("--limit 20"), limit("--limit 21")), (Ok(Some(20)), Err("CLI_OPTION_INVALID")));
+        let area = |text: &str| parse(text).expect("parsed").choices("area", &["api"]).map_err(|error| error.code);
+        assert_eq!((area("--area api"), area("--area api,moon")), (Ok(vec!["api".into()]), Err("CLI_OPTION_INVALID")));
         assert_eq!(
             parse("--limit abc").expect("parsed").number("limit", 1).expect_err("no number").code,
             "CLI_OPTION_INVALID"

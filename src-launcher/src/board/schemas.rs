@@ -53,6 +53,8 @@ pub(crate) fn find(name: &str) -> Option<&'static Tool> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
 
     #[test]
@@ -72,6 +74,45 @@ mod tests {
                 "{}",
                 tool.name
             );
+        }
+    }
+
+    #[test]
+    fn an_input_says_what_it_is_itself_and_the_same_everywhere() {
+        // Inputs that mean something else in another tool, with how many things they mean.
+        const SEVERAL: [(&str, usize); 13] = [
+            ("actor", 2),
+            ("area", 2),
+            ("collection", 2),
+            ("id", 2),
+            ("kind", 2),
+            ("parent", 2),
+            ("priority", 2),
+            ("scope", 3),
+            ("source", 2),
+            ("status", 7),
+            ("tags", 2),
+            ("type", 3),
+            ("visibility", 4),
+        ];
+        let mut meanings: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for tool in tools(false) {
+            let declared = tool.to_json();
+            for (name, property) in declared["inputSchema"]["properties"].as_object().expect("properties") {
+                let text = property["description"].as_str().expect("a description").to_owned();
+                meanings.entry(name.clone()).or_default().insert(text.clone());
+                names.entry(text).or_default().insert(name.clone());
+            }
+        }
+        for (text, names) in names {
+            // A learning graduates to the same, by the tool for it and by its field.
+            let twice = names.iter().eq(["graduated_to", "targets"]);
+            assert!(names.len() == 1 || twice, "`{text}` is said of {names:?}");
+        }
+        for (name, texts) in meanings {
+            let most = SEVERAL.iter().find(|(listed, _)| *listed == name).map_or(1, |(_, count)| *count);
+            assert_eq!(texts.len(), most, "{name}: {texts:?}");
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::history::{Change, Recorder};
-use super::{prompts, schemas, tools};
+use super::{fitting, prompts, schemas, tools};
 
 /// A workspace that is served.
 pub(crate) struct BoardServer {
@@ -121,6 +121,7 @@ impl BoardServer {
             Some(_) => &empty,
         };
         self.tool(name, arguments, &Caller { origin: Origin::Mcp, client, fitted: true })
+            .map_err(|error| fitting::fit_refusal(error, self.board.config().mcp.max_tool_result_bytes))
     }
 
     /// Calls a tool, and records what it changed.
@@ -168,7 +169,7 @@ impl BoardServer {
         if !caller.fitted {
             return Ok(answer);
         }
-        tools::fit(answer, self.board.config().mcp.max_tool_result_bytes, !tool.reads)
+        fitting::fit(answer, self.board.config().mcp.max_tool_result_bytes, !tool.reads)
     }
 
     /// Ticks and unticks criteria of a card by their numbers: `{id, check, uncheck, expectedRevision}`. No tool does, so
@@ -200,6 +201,18 @@ impl BoardServer {
             });
         }
         Ok(answer)
+    }
+
+    /// The doctor's answer, with as many findings as fit when it is laid out for people.
+    fn health(&self) -> Result<Value, BoardError> {
+        let most = self.board.config().mcp.max_tool_result_bytes;
+        let report = self.board.doctor(Checks::default()).to_json();
+        let length = |text: Result<String, serde_json::Error>| text.map_or(usize::MAX, |text| text.len());
+        let (plain, laid_out) = (length(serde_json::to_string(&report)), length(serde_json::to_string_pretty(&report)));
+        if laid_out <= most {
+            return Ok(report);
+        }
+        fitting::fit(report, most.saturating_mul(plain) / laid_out, false)
     }
 
     fn protocol(&self) -> Option<String> {
@@ -267,7 +280,7 @@ impl BoardServer {
         let json_text = |value: &Value| ("application/json", serde_json::to_string_pretty(value).unwrap_or_default());
         let (mime, text) = match uri.strip_prefix("project://").ok_or_else(missing)? {
             "workspace" => json_text(&self.board.workspace().describe(self.read_only)),
-            "health" => json_text(&self.board.doctor(Checks::default()).to_json()),
+            "health" => json_text(&self.health().map_err(|error| refusal(&error))?),
             "protocol" => ("text/markdown", self.protocol().ok_or_else(missing)?),
             other => {
                 let encoded = other.strip_prefix("record/").filter(|id| !id.is_empty()).ok_or_else(missing)?;
@@ -405,6 +418,69 @@ mod tests {
         for broken in ["%E0%A4%A", "%", "%zz", "%FF"] {
             assert_eq!(decoded(broken), None);
         }
+    }
+
+    #[test]
+    fn what_is_asked_for_wrongly_is_refused_with_its_code() {
+        let root = tempfile::tempdir().expect("a folder");
+        std::fs::write(root.path().join("project.config.mjs"), "export default {};").expect("written");
+        let workspace = Workspace::open(Some(root.path()), root.path(), false).expect("a workspace");
+        let mut server = BoardServer::new(workspace, false, Surroundings::default());
+        let mut call = |name: &str, arguments: Value| {
+            let params = json!({ "name": name, "arguments": arguments });
+            let answer = server.request("tools/call", params.as_object().expect("an object"), None);
+            let answer = answer.expect("a result").expect("known");
+            let error = answer["structuredContent"]["error"].clone();
+            (
+                error["code"].as_str().unwrap_or("").to_owned(),
+                error["details"]["argument"].as_str().unwrap_or("").to_owned(),
+            )
+        };
+        let required = |argument: &str| ("MCP_ARGUMENT_REQUIRED".to_owned(), argument.to_owned());
+        assert_eq!(call("project_card_create", json!({})), required("title"));
+        assert_eq!(call("project_card_create", json!({ "title": " " })), required("title"));
+        for query in [json!({}), json!({ "query": "  " })] {
+            assert_eq!(call("project_search", query), required("query"));
+        }
+        for (tool, above) in
+            [("project_card_list", 201), ("project_search", 101), ("project_next", 21), ("project_agent_context", 51)]
+        {
+            for limit in [json!(1.5), json!(0), json!(above)] {
+                let arguments = json!({ "limit": limit, "query": "x", "cardId": "T-0001" });
+                assert_eq!(
+                    call(tool, arguments),
+                    ("MCP_ARGUMENT_INVALID".to_owned(), "limit".to_owned()),
+                    "{tool} {limit}"
+                );
+            }
+        }
+        let read = json!({ "uri": "project://record/%E0%A4%A" });
+        let broken = server.request("resources/read", read.as_object().expect("an object"), None).expect_err("refused");
+        assert_eq!(broken.data.expect("data")["code"], "MCP_RESOURCE_URI_INVALID");
+    }
+
+    #[test]
+    fn the_health_resource_fits_and_says_what_is_left_out() {
+        let root = tempfile::tempdir().expect("a folder");
+        std::fs::write(root.path().join("project.config.mjs"), "export default { mcp: { maxToolResultBytes: 8192 } };")
+            .expect("written");
+        std::fs::create_dir_all(root.path().join(".project/cards")).expect("made");
+        for at in 0..60 {
+            std::fs::write(root.path().join(format!(".project/cards/T-{at:04}-x.md")), "no card").expect("written");
+        }
+        let workspace = Workspace::open(Some(root.path()), root.path(), false).expect("a workspace");
+        let mut server = BoardServer::new(workspace, false, Surroundings::default());
+        let read = json!({ "uri": "project://health" });
+        let answer =
+            server.request("resources/read", read.as_object().expect("an object"), None).expect("read").expect("known");
+        let text = answer["contents"][0]["text"].as_str().expect("text");
+        let health: Value = serde_json::from_str(text).expect("JSON");
+        assert!(text.len() <= 8192 && health["issues"].as_array().is_some_and(|issues| issues.len() > 10));
+        assert!(health["resultTruncated"]["records"].as_u64() > Some(0) && health["counts"]["error"] == 60);
+        let call = json!({ "name": "project_doctor", "arguments": {} });
+        let answer =
+            server.request("tools/call", call.as_object().expect("an object"), None).expect("a result").expect("known");
+        assert!(answer["structuredContent"]["resultTruncated"]["records"].as_u64() > Some(0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use ::board::{
     Board, BoardError, CardFilter, ChangeFilter, Checks, Claim, DocFilter, Fields, Forced, MemoryFilter, NewDoc, Page,
     Proof, SearchQuery, Surroundings, Whole,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 
@@ -358,7 +358,7 @@ pub(crate) fn line(answer: &Value) -> String {
         return format!("{} of {total} records.", records.len());
     }
     if let Some(record) = answer.get("record") {
-        return format!("{} — {}", text(record, "id"), text(record, "title"));
+        return crate::out::one_line(&format!("{} — {}", text(record, "id"), text(record, "title")));
     }
     if let Some(counts) = answer.get("counts") {
         let count = |key: &str| counts.get(key).and_then(Value::as_u64).unwrap_or(0);
@@ -370,146 +370,5 @@ pub(crate) fn line(answer: &Value) -> String {
     match answer.get("name").and_then(Value::as_str) {
         Some(name) => format!("Workspace {name}."),
         None => "Done.".into(),
-    }
-}
-
-/// How much of a body is kept when it has to be cut, in characters.
-const KEPT_BODY: usize = 2000;
-
-fn size(value: &Value) -> usize {
-    serde_json::to_string(value).map_or(usize::MAX, |text| text.len())
-}
-
-fn cut_body(body: &str, most: usize) -> Option<String> {
-    let (end, _) = body.char_indices().nth(most)?;
-    Some(format!("{}…", &body[..end]))
-}
-
-/// Makes an answer fit: rows are dropped from the end, a body is cut. What is marked is marked in `resultTruncated`.
-///
-/// # Errors
-///
-/// `MCP_TOOL_RESULT_TOO_LARGE`. After a write it says so, with the record's id and revision.
-pub(crate) fn fit(mut answer: Value, most: usize, wrote: bool) -> Result<Value, BoardError> {
-    let bytes = size(&answer);
-    if bytes <= most {
-        return Ok(answer);
-    }
-    let Value::Object(map) = &mut answer else { return Err(too_large(bytes, most, None)) };
-    if map.contains_key("records") {
-        // The same in Markdown would leave no room for a single row.
-        if let Some(markdown) = map.get("markdown").and_then(Value::as_str).and_then(|text| cut_body(text, 200)) {
-            map.insert("markdown".into(), json!(markdown));
-        }
-        let Some(Value::Array(rows)) = map.remove("records") else { return Err(too_large(bytes, most, None)) };
-        let count = rows.len();
-        let mut frame = map.clone();
-        frame.insert("records".into(), json!([]));
-        frame.insert("resultTruncated".into(), json!({ "records": count }));
-        let mut left = most.saturating_sub(size(&Value::Object(frame)));
-        let mut kept = Vec::new();
-        for row in rows {
-            let need = size(&row) + 1;
-            if need > left {
-                break;
-            }
-            left -= need;
-            kept.push(row);
-        }
-        let dropped = count - kept.len();
-        map.insert("records".into(), Value::Array(kept));
-        if dropped > 0 {
-            map.insert("resultTruncated".into(), json!({ "records": dropped }));
-        }
-        let now = size(&answer);
-        return if now <= most { Ok(answer) } else { Err(too_large(bytes, most, None)) };
-    }
-    let body = map.get("record").and_then(|record| record.get("body")).and_then(Value::as_str).map(str::to_owned);
-    let short = body.as_deref().and_then(|body| cut_body(body, KEPT_BODY));
-    if let (Some(body), Some(short)) = (&body, short) {
-        put_body(map, &short, body.len());
-        if size(&answer) <= most {
-            return Ok(answer);
-        }
-    }
-    if !wrote {
-        return Err(too_large(bytes, most, None));
-    }
-    let written = answer.get("record").cloned().unwrap_or(Value::Null);
-    // A body that is never cut is the whole of it: only its record can be named.
-    if body
-        .as_deref()
-        .is_some_and(|body| !body.is_empty() && body.chars().count() <= KEPT_BODY && body.len() > most / 2)
-    {
-        return Err(too_large(bytes, most, Some(&written)));
-    }
-    let mut record = Map::new();
-    for key in ["id", "kind", "recordType", "title", "path", "status", "revision"] {
-        if let Some(value) = written.get(key) {
-            record.insert(key.into(), value.clone());
-        }
-    }
-    let short = json!({ "record": record, "resultTruncated": { "bodyBytes": body.map_or(0, |body| body.len()) } });
-    if size(&short) <= most { Ok(short) } else { Err(too_large(bytes, most, Some(&written))) }
-}
-
-fn put_body(map: &mut Map<String, Value>, body: &str, bytes: usize) {
-    if let Some(Value::Object(record)) = map.get_mut("record") {
-        record.insert("body".into(), json!(body));
-    }
-    map.insert("resultTruncated".into(), json!({ "bodyBytes": bytes }));
-}
-
-fn too_large(bytes: usize, most: usize, written: Option<&Value>) -> BoardError {
-    let mut details = Map::from_iter([("bytes".to_owned(), json!(bytes)), ("maximumBytes".to_owned(), json!(most))]);
-    let mut message = format!("the answer has {bytes} bytes, and at most {most} are sent; ask for less");
-    if let Some(written) = written {
-        message = format!("it was written; only the answer of {bytes} bytes does not fit into {most}");
-        details.insert("written".into(), json!(true));
-        for key in ["id", "revision"] {
-            if let Some(value) = written.get(key) {
-                details.insert(key.into(), value.clone());
-            }
-        }
-    }
-    BoardError::new("MCP_TOOL_RESULT_TOO_LARGE", message).with(Value::Object(details))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_dropped_and_the_tools_own_mark_stays() {
-        let rows: Vec<Value> =
-            (0..50).map(|at| json!({ "id": format!("T-{at:04}"), "title": "x".repeat(40) })).collect();
-        let answer = json!({ "records": rows, "total": 50, "truncated": true, "markdown": "m".repeat(5000) });
-        let fitted = fit(answer, 2048, false).expect("rows fit");
-        assert!(size(&fitted) <= 2048);
-        let kept = fitted["records"].as_array().map_or(0, Vec::len);
-        assert_eq!(
-            (fitted["truncated"].as_bool(), fitted["resultTruncated"]["records"].as_u64()),
-            (Some(true), Some(50 - kept as u64))
-        );
-        assert!(kept > 5);
-    }
-
-    #[test]
-    fn a_write_that_happened_is_never_told_as_if_it_had_not() {
-        let record = |body: &str| json!({ "record": { "id": "T-0001", "title": "t", "revision": "sha256:1", "body": body, "tags": ["t".repeat(3000)] } });
-        assert_eq!(fit(record("x"), 2048, true).expect("short")["record"]["id"], "T-0001");
-        assert_eq!(fit(record("x"), 2048, false).expect_err("read").code, "MCP_TOOL_RESULT_TOO_LARGE");
-        let wide = json!({ "record": { "id": "T-0002", "revision": "r", "body": "é".repeat(1900) } });
-        let error = fit(wide, 2048, true).expect_err("its body is never cut");
-        assert_eq!(error.details.expect("details")["written"], true);
-        let long = json!({ "record": { "id": "T-0003", "body": "y".repeat(5000) } });
-        let cut = fit(long, 4096, false).expect("cut");
-        assert_eq!(
-            (
-                cut["resultTruncated"]["bodyBytes"].as_u64(),
-                cut["record"]["body"].as_str().map(|body| body.chars().count())
-            ),
-            (Some(5000), Some(2001))
-        );
     }
 }

@@ -15,12 +15,14 @@ use serde_json::{Value, json};
 use crate::allocate::Ids;
 use crate::board::{Board, Family, Fields, Held, given};
 use crate::error::{BoardError, Result, refuse};
+use crate::files::Stamp;
 use crate::form::{Form, New};
-use crate::front_matter::is_empty;
+use crate::front_matter::{Text, is_empty};
 use crate::markdown::{ACTIVITY, append, replace_body};
-use crate::record::{Kind, Whole};
+use crate::record::{Kind, Place, Whole};
 use crate::{activity, moment, paths};
 
+use gates::Moving;
 pub use gates::{Forced, Proof};
 pub use moves::Claim;
 pub use refusals::Refusal;
@@ -102,6 +104,10 @@ impl Board {
             verify::bound(&entries, body)?;
             card.insert("verify".into(), verify);
         }
+        if card.get("status").and_then(Value::as_str) == Some("done") {
+            let verified = self.close_new(&card, body)?;
+            card.insert("verified".into(), verified);
+        }
         self.create(New {
             ids: Ids {
                 prefix: &config.cards.id_prefix,
@@ -116,6 +122,34 @@ impl Board {
             taken: "CARD_ID_TAKEN",
             check: rules::check_self,
         })
+    }
+
+    /// Takes a card that is created as `done` through the gates of every other way there. Returns how it was proved.
+    fn close_new(&self, card: &Fields, body: &str) -> Result<Value> {
+        let mut header = Fields::from_iter([("id".to_owned(), json!("the new card"))]);
+        header.extend(card.clone());
+        header.insert("status".into(), json!("backlog"));
+        let source = Text::new(&header, body)?.render();
+        let record = Place::new(Kind::Card, "", "")
+            .read(&source, Stamp::default())
+            .map_err(|bad| refuse!("INTERNAL_ERROR", "the new card cannot be read: {}", bad.reason))?;
+        let moving = Moving {
+            record: &record,
+            to: "done",
+            area: record.text("area"),
+            actor: "",
+            owned: false,
+            owner_first: false,
+            moves: true,
+        };
+        let passed = self.pass(&moving, &Proof::default(), &Forced::default()).map_err(|mut error| {
+            // It has no id yet.
+            if let Some(Value::Object(details)) = &mut error.details {
+                details.remove("id");
+            }
+            error
+        })?;
+        Ok(passed.verified.unwrap_or_default())
     }
 
     /// Replaces a card's body; what the protocol's sections hold stays. Returns the card and the headings whose sent

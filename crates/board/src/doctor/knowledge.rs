@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{Checks, Issue, Severity};
 use crate::board::Board;
 use crate::changelog::is_version;
+use crate::front_matter::Text;
 use crate::header::Pointer;
 use crate::index::Index;
 use crate::record::{Kind, Record};
@@ -266,9 +267,14 @@ pub(super) fn changelog(board: &Board, index: &Index, issues: &mut Vec<Issue>) {
 
 pub(super) fn memory(board: &Board, index: &Index, issues: &mut Vec<Issue>) {
     let today = board.today();
+    strangers(board, issues);
     for record in index.of(Kind::Memory) {
         let Some(collection) = record.collection else { continue };
         let mut found = Findings { module: "memory", record, issues };
+        let prefix = &record.id[..paths::id_parts(&record.id).0];
+        if let Some(other) = Collection::ALL.into_iter().find(|one| *one != collection && one.prefix() == prefix) {
+            found.error("memory-invalid-collection", format!("Its id is one of {}.", other.name()));
+        }
         let missing: Vec<&str> =
             ["title", "status", "created", "updated"].into_iter().filter(|key| record.text(key).is_empty()).collect();
         if !missing.is_empty() {
@@ -322,6 +328,27 @@ pub(super) fn memory(board: &Board, index: &Index, issues: &mut Vec<Issue>) {
         }
     }
     cycles(index, issues);
+}
+
+/// Records in a folder that is no collection: nobody else sees them.
+fn strangers(board: &Board, issues: &mut Vec<Issue>) {
+    let memory = &board.config().memory;
+    if !memory.enabled {
+        return;
+    }
+    let known: Vec<String> = Collection::ALL.iter().map(|one| paths::join(&memory.path, one.name())).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    crate::files::stamped(board.root(), &memory.path, &known, &mut |path, _| {
+        let text = crate::files::read(&board.workspace().at(path), u64::MAX).map(|(text, _)| text).unwrap_or_default();
+        let Some(header) = Text::parse(&text, Kind::Memory.lists()) else { return };
+        let id = header.fields().get("id").and_then(serde_json::Value::as_str).unwrap_or("").trim().to_owned();
+        if !id.is_empty() {
+            let message = "It lies in no folder of a collection.";
+            let mut issue = Issue::new(Severity::Error, "memory", "memory-invalid-collection", message).at(path);
+            issue.id = Some(id);
+            issues.push(issue);
+        }
+    });
 }
 
 fn incident(record: &Record, status: &str, found: &mut Findings<'_>) {

@@ -242,6 +242,7 @@ impl Board {
         self.duplicates(&index, &mut issues);
         self.stale_names(&index, &mut issues);
         self.stale_locks(&mut issues);
+        self.unfinished_releases(&index, &mut issues);
         self.policies(&mut issues);
         issues.extend(generated::issues(self));
         issues.sort_by(|one, other| {

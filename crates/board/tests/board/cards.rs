@@ -180,6 +180,13 @@ fn every_way_into_done_meets_the_same_gate() {
         code(place.board.release_card("T-0001", Some("done"), "me", &UNPROVED, &PLAIN, None)),
         "CARD_ACCEPTANCE_UNMET"
     );
+    let created =
+        place.board.create_card(fields_of(json!({ "title": "B", "status": "done" })), OPEN).expect_err("refused");
+    assert_eq!(
+        (created.code, created.details),
+        ("CARD_ACCEPTANCE_UNMET", Some(json!({ "unchecked": [{ "index": 2, "text": "b" }] })))
+    );
+    assert!(!place.exists(".project/cards/T-0002-b.md"));
     let forced = |reason, may_close| Forced { force: true, reason, may_close };
     let by = |forced: Forced<'_>| place.board.transition_card("T-0001", "done", "me", None, &UNPROVED, &forced, None);
     assert_eq!(code(by(forced(None, true))), "CARD_FORCE_REASON_REQUIRED");
@@ -187,6 +194,13 @@ fn every_way_into_done_meets_the_same_gate() {
     let done = by(forced(Some("gone"), true)).expect("forced");
     assert_eq!(done.fields.get("verified").expect("proved")["method"], "forced");
     assert!(done.body.contains("backlog → done (forced past 1 unproven criterion: gone)"), "{}", done.body);
+    let met = place.card(json!({ "title": "C", "status": "done" }), MET);
+    assert_eq!(met.fields.get("verified").expect("proved")["method"], "local");
+    let place = Place::new(json!({ "verification": { "methods": { "web": ["ci"] } } }));
+    assert_eq!(
+        place.refused(json!({ "title": "D", "area": "web", "status": "done" })),
+        "CARD_VERIFICATION_METHOD_REFUSED"
+    );
 }
 
 #[test]
@@ -345,6 +359,40 @@ fn notes_stay_one_item() {
         card.body
     );
     assert_eq!(code(place.board.note_card("T-0001", " ", None, "me")), "CARD_NOTE_REQUIRED");
+    // A heading in a note is the note's own: it parts nothing, closes nothing, and no body write cuts it off.
+    place
+        .board
+        .note_card("T-0001", "Found it.\n# Root cause\n## Definition of done\n- [ ] later", None, "me")
+        .expect("noted");
+    let card = place.board.note_card("T-0001", "second", None, "me").expect("noted");
+    assert!(card.body.trim_end().ends_with("second") && card.body.matches("## Notes").count() == 1, "{}", card.body);
+    let (written, ignored) = place.board.write_card("T-0001", "New.\n\n## Plan\n\nText.", None).expect("written");
+    assert!(written.body.contains("  # Root cause\n  ## Definition of done\n  - [ ] later\n- "), "{}", written.body);
+    assert!(ignored.is_empty());
+    let card = place.board.note_card("T-0001", "last", Some("New heading"), "me").expect("noted");
+    let (before, after) = card.body.split_once("\n\n## New heading\n\n- ").expect("made");
+    assert!(before.contains("## Notes") && after.ends_with("me — last"), "at the end: {}", card.body);
+    place.to("T-0001", "done").expect("nothing is unproven");
+}
+
+#[test]
+fn attached_files_go_with_their_card() {
+    let place = Place::new(json!({}));
+    place.card(json!({ "title": "A" }), "");
+    place.card(json!({ "title": "B" }), "");
+    place.write(".project/assets/T-0002/secret.png", "x");
+    place.write(".project/assets/T-0009/other.png", "y");
+    assert_eq!(code(place.board.renumber("T-0002", Some("T-0009"), "me")), "RECORD_ID_TAKEN");
+    assert!(place.exists(".project/cards/T-0002-b.md") && !place.exists(".project/cards/T-0009-b.md"));
+    place.board.renumber("T-0002", Some("T-0000"), "me").expect("renumbered");
+    assert_eq!(place.read(".project/assets/T-0000/secret.png"), "x");
+    assert_eq!(place.card(json!({ "title": "Stranger" }), "").id, "T-0002");
+    assert_eq!(place.board.get("T-0002").expect("read")["assets"], json!([]));
+    // Of an id that two cards share nobody knows whose the files are.
+    place.write(".project/assets/T-0002/more.png", "z");
+    place.write(".project/cards/T-0002-copy.md", &place.read(".project/cards/T-0002-stranger.md"));
+    place.board.renumber("T-0002-copy.md", Some("T-0044"), "me").expect("renumbered");
+    assert!(place.exists(".project/assets/T-0002/more.png") && !place.exists(".project/assets/T-0044"));
 }
 
 #[test]

@@ -20,7 +20,9 @@ fn documents_lie_in_folders_that_stay_inside() {
     ] {
         assert_eq!(doc(&place, json!({ "title": "A" }), folder).expect("created").path, path);
     }
-    assert_eq!(code(doc(&place, json!({ "title": "A" }), Some("../out"))), "DOC_FOLDER_INVALID");
+    for folder in ["../out", &"x".repeat(300), "a\nb", &"ab/".repeat(400)] {
+        assert_eq!(code(doc(&place, json!({ "title": "A" }), Some(folder))), "DOC_FOLDER_INVALID", "{folder}");
+    }
     assert!(doc(&place, json!({ "title": "A" }), Some(&"/a".repeat(2)[1..])).is_ok());
     assert_eq!(code(doc(&place, json!({ "title": "A", "kind": "poem" }), None)), "DOC_KIND_INVALID");
     assert_eq!(code(doc(&place, json!({ "title": "x".repeat(121) }), None)), "DOC_TITLE_TOO_LONG");
@@ -173,6 +175,44 @@ fn a_release_that_fails_half_way_leaves_the_fragments_where_they_were() {
     );
     let staging = std::fs::read_dir(place.root().join(".project/.cache/release-staging")).map_or(0, Iterator::count);
     assert_eq!(staging, 0);
+}
+
+#[test]
+fn what_a_killed_release_left_is_finished_or_undone() {
+    let place = Place::new(json!({}));
+    for title in ["One", "Two", "Three"] {
+        change(&place, json!({ "title": title })).expect("added");
+    }
+    let unreleased = |name: &str| format!(".project/changelog/unreleased/{name}");
+    let one = place.read(&unreleased("CHG-0001-one.md"));
+    let three = place.read(&unreleased("CHG-0003-three.md"));
+    // Another program moved the only copies away and was killed.
+    let staging = ".project/.cache/release-staging/REL-0001-aaaa";
+    place.write(&format!("{staging}/fragments/CHG-0003-three.md"), &three);
+    place.write(&format!("{staging}/fragments/CHG-0001-one.md"), &one);
+    std::fs::remove_file(place.root().join(unreleased("CHG-0003-three.md"))).expect("removed");
+    assert_eq!(place.codes(), ["release-unfinished"]);
+    let fixed = place.board.fix("me").expect("mended");
+    assert_eq!(fixed["releases"][0]["restored"], json!([unreleased("CHG-0003-three.md")]), "{fixed}");
+    assert_eq!(place.read(&unreleased("CHG-0003-three.md")), three);
+    assert!(!place.exists(staging) && place.codes().is_empty());
+    // This one was killed after the release had come into its place, before the originals were gone.
+    place.board.release("1.0.0", fields_of(json!({})), &[], "").expect("cut");
+    assert!(!place.exists(&unreleased("CHG-0001-one.md")), "the originals go");
+    place.write(&unreleased("CHG-0001-one.md"), &one);
+    assert!(place.codes().contains(&"release-unfinished".to_owned()));
+    let fixed = place.board.fix("me").expect("mended");
+    assert_eq!((&fixed["releases"][0]["released"], &fixed["moves"]), (&json!("CHG-0001"), &json!([])));
+    assert!(!place.exists(&unreleased("CHG-0001-one.md")) && place.codes().is_empty());
+    // Another text under that name is another change, and keeps what it says.
+    place.write(&unreleased("CHG-0001-one.md"), &one.replace("One", "Another"));
+    place.board.fix("me").expect("mended");
+    assert!(place.read(&unreleased("CHG-0004-another.md")).contains("Another"));
+    // A release that is being cut at this moment is no fault.
+    place.write(&format!("{staging}/fragments/x.md"), "x");
+    let lock = json!({ "pid": std::process::id(), "createdAt": "2026-01-01T00:00:00.000Z" });
+    place.write(".project/.cache/locks/changelog/release.lock", &lock.to_string());
+    assert!(place.codes().is_empty());
 }
 
 fn add(place: &Place, collection: &str, fields: Value) -> Result<board::Whole, board::BoardError> {

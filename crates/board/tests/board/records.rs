@@ -18,12 +18,13 @@ fn files_that_are_no_records_are_left_out_and_named() {
     let place = Place::new(json!({}));
     place.write(".project/cards/T-0001-a.md", "just text\n");
     place.write(".project/cards/T-0002-b.md", "---\nid: \" \"\ntitle: b\n---\n");
+    place.write(".project/cards/T-0004-d.md", "---\ntitle: d\nstatus: next\n---\n\nNo id.\n");
     place.write(".project/changelog/unreleased/x.md", "---\ntitle: x\n---\n");
     place.write(".project/memory/learnings/y.md", "---\ntitle: y\n---\n");
     place.write(".project/docs/z.md", "# No id\n");
     place.write(".project/cards/T-0003-c.md", &text("T-0003", ""));
     let codes = place.codes();
-    for (wanted, count) in [("unreadable-card", 2), ("unreadable-changelog-record", 1), ("unreadable-memory-record", 1)]
+    for (wanted, count) in [("unreadable-card", 3), ("unreadable-changelog-record", 1), ("unreadable-memory-record", 1)]
     {
         assert_eq!(codes.iter().filter(|code| *code == wanted).count(), count, "{wanted}");
     }
@@ -49,7 +50,9 @@ fn a_patch_keeps_every_other_byte() {
             .replace("updated: 2026-01-05", &format!("updated: {today}"))
     );
     place.patch("T-0001", json!({ "tags": [] })).expect("cleared");
-    assert!(!place.read(&format!("{CARDS}/T-0001-odd.md")).contains("tags"));
+    let without = place.read(&format!("{CARDS}/T-0001-odd.md"));
+    let expected = odd.replace("tags:\r\n  - one\r\n", "").replace("updated: 2026-01-05", &format!("updated: {today}"));
+    assert_eq!(without, expected, "the key goes with its items");
     place.board.note_card("T-0001", "kept", None, "me").expect("noted");
     let now = place.read(&format!("{CARDS}/T-0001-odd.md"));
     assert_eq!(now.matches('\n').count(), now.matches("\r\n").count(), "one kind of line end");
@@ -76,6 +79,24 @@ fn bodies_have_one_empty_line_under_the_header() {
     assert!(place.read(".project/cards/T-0001-a.md").ends_with("---\n\nText.\n"));
     place.board.write_card("T-0001", "", None).expect("written");
     assert!(place.read(".project/cards/T-0001-a.md").ends_with("---\n"));
+}
+
+#[test]
+fn what_stands_in_one_line_is_one_line() {
+    let place = Place::new(json!({}));
+    let card = place.card(json!({ "title": "a\nid: T-7777\n\tb  c", "tags": ["x\ny"], "scope": "src\n, lib" }), "");
+    assert_eq!(
+        (card.title.as_str(), card.list("tags"), card.list("scope")),
+        ("a id: T-7777 b c", vec!["x y"], vec!["src", "lib"])
+    );
+    assert_eq!(
+        place.patch("T-0001", json!({ "title": "two  spaces\u{2028}x" })).expect("patched").title,
+        "two spaces x"
+    );
+    assert_eq!(place.patch("T-0001", json!({ "title": "two  spaces" })).expect("patched").title, "two  spaces");
+    // What another program wrote is folded where it is shown.
+    place.write(&format!("{CARDS}/T-0002-b.md"), &text("T-0002", "").replace("title: T", "title: |\n  one\n  two"));
+    assert_eq!(place.board.index().get("T-0002").expect("there").title, "one two");
 }
 
 #[test]
@@ -121,6 +142,9 @@ fn edits_from_outside_are_seen_and_count_for_ids() {
         ("CARD_WRITE_CONFLICT", &json!("T"))
     );
     assert_eq!(place.card(json!({ "title": "B" }), "").id, "T-0051");
+    // A file may declare another id than its name begins with.
+    place.write(".project/cards/T-0003-c.md", &text("T-0052", ""));
+    assert_eq!(place.card(json!({ "title": "C" }), "").id, "T-0053");
 }
 
 #[test]

@@ -82,7 +82,22 @@ fn a_bundle_never_drops_a_rule() {
         (Some(20), Some(31))
     );
     assert_eq!((bundle["truncated"].as_bool(), bundle["totalAvailable"].as_u64()), (Some(true), Some(51)));
-    assert_eq!(code(place.board.context(Some("ADR-0001"), 20)), "AGENT_CONTEXT_CARD_NOT_FOUND");
+    let doc = board::NewDoc { fields: fields_of(json!({ "title": "A document" })), folder: None, body: "" };
+    place.board.create_doc(doc).expect("created");
+    for id in ["ADR-0001", "DOC-0001"] {
+        assert_eq!(code(place.board.context(Some(id), 20)), "AGENT_CONTEXT_CARD_NOT_FOUND", "{id}");
+    }
+}
+
+#[test]
+fn memory_outside_its_collections_is_named() {
+    let place = Place::new(json!({}));
+    let learning =
+        |id: &str| format!("---\nid: {id}\ntitle: x\nstatus: active\ncreated: 2026-01-01\nupdated: 2026-01-01\n---\n");
+    place.write(".project/memory/zzz/LRN-0009-x.md", &learning("LRN-0009"));
+    place.write(".project/memory/zzz/README.md", "# No record\n");
+    place.write(".project/memory/decisions/LRN-0010-x.md", &learning("LRN-0010").replace("active", "accepted"));
+    assert_eq!(place.codes(), ["memory-invalid-collection", "memory-invalid-collection"]);
 }
 
 #[test]
@@ -159,6 +174,17 @@ fn a_commit_that_left_the_history_is_named_and_an_unknown_one_is_not() {
         "HEAD is recorded"
     );
     assert!(place.codes().is_empty());
+    // A clone that holds the newest commit only knows nothing of the ones before.
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "three"]);
+    let shallow = tempfile::tempdir().expect("a folder");
+    let origin = format!("file://{}", place.root().display());
+    git(&["clone", "-q", "--depth", "1", &origin, shallow.path().to_str().expect("a path")]);
+    let clone = board::Board::new(board::Workspace::open(None, shallow.path(), false).expect("a workspace"));
+    let found = clone.doctor(board::Checks::default()).to_json();
+    assert_eq!((&found["cards"], &found["issues"]), (&json!(1), &json!([])));
+    git(&["reset", "-q", "--soft", "HEAD~1"]);
+    assert!(place.codes().is_empty(), "that commit is still there");
     git(&["reset", "-q", "--soft", "HEAD~1"]);
     assert_eq!(place.codes(), ["verified-commit-unreachable"]);
     let path = ".project/cards/T-0001-a.md";

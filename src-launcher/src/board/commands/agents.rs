@@ -1,15 +1,21 @@
 //! `agents …`, `ci …` and `claude …`: what is generated, and what an agent asks for itself.
 
-use ::board::{BoardError, FileReport};
+use ::board::FileReport;
 use serde_json::json;
 
 use super::{Command, Result, reports};
 use crate::board::cli::Done;
 
+/// Whether the system runs this file.
+fn is_program(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
 impl Command<'_> {
     pub(super) fn context(&self) -> Result<Done> {
         self.options.allow("agents context", &["card", "limit"], false)?;
-        let limit = self.options.number("limit", 1)?.unwrap_or(20).min(50);
+        let limit = self.options.number_to("limit", 1, 50)?.unwrap_or(20);
         let bundle = self.board.context(self.options.get("card"), limit)?;
         Ok(Done::new(bundle.answer, bundle.markdown))
     }
@@ -46,11 +52,13 @@ impl Command<'_> {
     pub(super) fn claude_check(&self) -> Result<Done> {
         self.options.allow("claude check", &[], false)?;
         let found = self.board.check_surface();
-        let failing = !found.iter().all(FileReport::is_current);
-        let mut done = reports(&found).failing(failing);
         // The files name a bare command; whether it can be run here is the machine's affair.
         let reachable = crate::env_vars::get("PATH")
-            .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("workflow-code").is_file()));
+            .is_some_and(|path| std::env::split_paths(&path).any(|folder| is_program(&folder.join("workflow-code"))));
+        let ok = reachable && found.iter().all(FileReport::is_current);
+        let mut done = reports(&found).failing(!ok);
+        done.answer["ok"] = json!(ok);
+        done.answer["issues"] = json!(self.board.surface_issues(&found, reachable));
         done.answer["hookCommand"] = json!(if reachable { "reachable" } else { "unreachable" });
         if !reachable {
             done.text.push_str("\nunreachable  workflow-code is not in PATH here");
@@ -64,17 +72,9 @@ impl Command<'_> {
     }
 
     pub(super) fn claude_plugin(&self) -> Result<Done> {
-        self.options.allow("claude plugin", &[], false)?;
+        self.options.allow("claude plugin", &["force"], false)?;
         let into = std::path::Path::new(self.options.word(2, "a folder")?);
-        let mut written = Vec::new();
-        for (path, content) in self.board.plugin_files() {
-            let at = into.join(&path);
-            let made = at.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&at, content));
-            made.map_err(|error| {
-                BoardError::new("INTERNAL_ERROR", format!("`{}` cannot be written: {error}", at.display()))
-            })?;
-            written.push(path);
-        }
+        let written = self.board.write_plugin(into, self.options.flag("force"))?;
         let text = written.join("\n");
         Ok(Done::new(json!({ "files": written }), text))
     }

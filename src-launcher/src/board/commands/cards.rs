@@ -1,11 +1,11 @@
 //! `card …`.
 
-use ::board::{Board, CardFilter, Claim, Fields, Forced, Proof};
+use ::board::{Board, BoardError, CardFilter, Claim, Fields, Forced, Proof};
 use serde_json::{Value, json};
 
 use super::{Command, Result, read_input, row, rows, value_rows};
 use crate::board::cli::Done;
-use crate::board::options::{invalid, needed};
+use crate::board::options::{invalid, needed, no_choice};
 
 impl Command<'_> {
     pub(super) fn card_list(&self) -> Result<Done> {
@@ -37,11 +37,16 @@ impl Command<'_> {
         let mut axes = Vec::new();
         for pair in options.all("axis") {
             let (axis, value) = pair.split_once('=').ok_or_else(|| invalid("axis", "must be NAME=VALUE", pair))?;
+            let names: Vec<&str> = self.board.config().cards.axes.iter().map(|(name, _)| name.as_str()).collect();
+            let values = self.board.config().axis(axis).ok_or_else(|| no_choice("axis", axis, &names))?;
+            if !values.iter().any(|one| one == value) {
+                return Err(no_choice("axis", value, values));
+            }
             axes.push((axis.to_owned(), value.to_owned()));
         }
         let filter = CardFilter {
             status: list("status"),
-            area: list("area"),
+            area: options.choices("area", &self.board.config().cards.areas)?,
             kind: list("type"),
             priority: list("priority"),
             parent: options.get("parent").map(str::to_owned),
@@ -190,7 +195,6 @@ impl Command<'_> {
         let known = ["actor", "scope", "force", "reason", "method", "run", "evidence", "expected-revision"];
         self.options.allow("card transition", &known, false)?;
         let (id, to) = (self.options.word(2, "an id")?, self.options.word(3, "a status")?);
-        self.options.no_more(4)?;
         let scope = self.options.list("scope");
         let record = self.board.transition_card(
             id,
@@ -264,6 +268,9 @@ impl Command<'_> {
         self.options.allow("card verify", &["changed", "base", "only", "actor", "close", "run", "commit"], false)?;
         let actor = self.actor();
         if self.options.flag("changed") {
+            if self.options.words.len() > 2 {
+                return Err(BoardError::new("CLI_ARGUMENT_CONFLICT", "`--changed` finds its cards itself"));
+            }
             let answer = self.board.verify_changed(self.options.needed("base")?, &actor)?;
             let failing = answer["ok"] != json!(true);
             let text = value_rows(&answer["cards"]);
@@ -312,6 +319,9 @@ impl Command<'_> {
 
     pub(super) fn card_renumber(&self) -> Result<Done> {
         self.options.allow("card renumber", &["to", "actor", "duplicates"], false)?;
+        if self.options.flag("duplicates") && (self.options.words.len() > 2 || self.options.get("to").is_some()) {
+            return Err(BoardError::new("CLI_ARGUMENT_CONFLICT", "`--duplicates` finds its records itself"));
+        }
         let answer = if self.options.flag("duplicates") {
             self.board.renumber_duplicates(&self.actor())?
         } else {

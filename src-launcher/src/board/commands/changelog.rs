@@ -5,14 +5,16 @@ use serde_json::json;
 
 use super::{Command, Result};
 use crate::board::cli::Done;
-use crate::board::options::needed;
+use crate::board::options::{needed, no_choice};
 
 impl Command<'_> {
     pub(super) fn changelog_list(&self) -> Result<Done> {
         self.options.allow("changelog list", &["query", "unreleased", "limit", "type", "area", "visibility"], false)?;
-        let list = |name: &str| self.options.list(name).unwrap_or_default();
-        let (types, areas, visibilities, unreleased) =
-            (list("type"), list("area"), list("visibility"), self.options.flag("unreleased"));
+        let config = self.board.config();
+        let types = self.options.choices("type", &config.changelog.types)?;
+        let areas = self.options.choices("area", &config.cards.areas)?;
+        let visibilities = self.options.choices("visibility", &config.changelog.visibilities)?;
+        let unreleased = self.options.flag("unreleased");
         let any = |list: &[String], value: &str| list.is_empty() || list.iter().any(|one| one == value);
         let admits = |record: &Record| {
             !(unreleased && (record.kind == Kind::Release || record.released))
@@ -21,6 +23,16 @@ impl Command<'_> {
                 && any(&visibilities, record.text("visibility"))
         };
         self.listed(&[Kind::Change, Kind::Release], &admits, false)
+    }
+
+    /// `--visibility`, one of those there are; a rendering may also show `all`.
+    fn visibility(&self, all: bool) -> Result<Option<&str>> {
+        let Some(wanted) = self.options.get("visibility") else { return Ok(None) };
+        let known = &self.board.config().changelog.visibilities;
+        if known.iter().any(|one| one == wanted) || all && wanted == "all" {
+            return Ok(Some(wanted));
+        }
+        Err(no_choice("visibility", wanted, known))
     }
 
     pub(super) fn changelog_add(&self) -> Result<Done> {
@@ -40,7 +52,7 @@ impl Command<'_> {
     pub(super) fn changelog_preview(&self) -> Result<Done> {
         self.options.allow("changelog preview", &["fragments", "visibility"], false)?;
         let ids = self.options.list("fragments").unwrap_or_default();
-        let answer = self.board.preview(&ids, self.options.get("visibility"))?;
+        let answer = self.board.preview(&ids, self.visibility(false)?)?;
         let text = answer["markdown"].as_str().unwrap_or("").to_owned();
         Ok(Done::new(answer, text))
     }
@@ -60,6 +72,7 @@ impl Command<'_> {
         ];
         self.options.allow("changelog release", &known, false)?;
         let version = self.options.word(2, "a version")?;
+        self.visibility(false)?;
         let mut fields = self.given(&["title", "date", "commit"], &["tags"])?;
         if self.options.flag("amend") {
             if self.options.get("body").is_some() || self.options.get("body-file").is_some() {
@@ -74,8 +87,7 @@ impl Command<'_> {
 
     pub(super) fn changelog_render(&self) -> Result<Done> {
         self.options.allow("changelog render", &["visibility", "write"], false)?;
-        let (path, content) =
-            self.board.render_changelog(self.options.get("visibility"), self.options.flag("write"))?;
+        let (path, content) = self.board.render_changelog(self.visibility(true)?, self.options.flag("write"))?;
         let answer = json!({ "path": self.board.workspace().root().join(path), "content": content });
         Ok(Done::new(answer, content))
     }

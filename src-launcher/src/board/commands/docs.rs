@@ -9,8 +9,9 @@ use crate::board::options::needed;
 impl Command<'_> {
     pub(super) fn doc_list(&self) -> Result<Done> {
         self.options.allow("doc list", &["query", "managed", "indexed", "limit", "kind", "status"], false)?;
+        let config = &self.board.config().docs;
         let (kinds, statuses) =
-            (self.options.list("kind").unwrap_or_default(), self.options.list("status").unwrap_or_default());
+            (self.options.choices("kind", &config.kinds)?, self.options.choices("status", &config.statuses)?);
         let (managed, indexed) = (self.options.flag("managed"), self.options.flag("indexed"));
         let any = |list: &[String], value: &str| list.is_empty() || list.iter().any(|one| one == value);
         let admits = |record: &Record| {

@@ -1,6 +1,6 @@
 //! `memory …`.
 
-use ::board::{Collection, Kind, Record};
+use ::board::{BoardError, Collection, Kind, Record};
 
 use super::{Command, Result};
 use crate::board::cli::Done;
@@ -14,9 +14,12 @@ impl Command<'_> {
 
     pub(super) fn memory_list(&self) -> Result<Done> {
         self.options.allow("memory list", &["query", "collection", "status", "limit"], false)?;
+        let all = Collection::ALL;
+        let names: Vec<&str> = all.iter().flat_map(|one| [one.name(), one.singular()]).collect();
         let collections: Vec<String> =
-            self.options.list("collection").unwrap_or_default().iter().map(|name| Self::collection(name)).collect();
-        let statuses = self.options.list("status").unwrap_or_default();
+            self.options.choices("collection", &names)?.iter().map(|name| Self::collection(name)).collect();
+        let known: Vec<&str> = all.iter().flat_map(|one| one.statuses().iter().copied()).collect();
+        let statuses = self.options.choices("status", &known)?;
         let any = |list: &[String], value: &str| list.is_empty() || list.iter().any(|one| one == value);
         let admits = |record: &Record| any(&collections, record.record_type()) && any(&statuses, record.status());
         self.listed(&[Kind::Memory], &admits, true)
@@ -39,9 +42,15 @@ impl Command<'_> {
             ["deciders", "related", "supersedes", "graduated_to", "corrective_actions", "scope", "owners", "tags"];
         let dashed: Vec<String> = texts.iter().chain(&lists).map(|name| name.replace('_', "-")).collect();
         let mut known: Vec<&str> = dashed.iter().map(String::as_str).collect();
-        known.extend(["json-input", "body", "body-file"]);
+        known.extend(["collection", "json-input", "body", "body-file"]);
         self.options.allow("memory add", &known, false)?;
-        let collection = Self::collection(self.options.word(2, "a collection")?);
+        let collection = match (self.options.get("collection"), self.options.words.get(2)) {
+            (Some(_), Some(_)) => {
+                return Err(BoardError::new("CLI_ARGUMENT_CONFLICT", "a collection is a word or `--collection`"));
+            }
+            (Some(name), None) => Self::collection(name),
+            (None, _) => Self::collection(self.options.word(2, "a collection")?),
+        };
         let fields = self.given(&texts, &lists)?;
         if !fields.contains_key("title") {
             return Err(needed("--title"));

@@ -77,6 +77,9 @@ pub(crate) fn init(options: &Options) -> Result<Done> {
     let init = InitOptions {
         name: options.get("name").map(str::to_owned),
         areas: options.list("areas").unwrap_or_default(),
+        agents: options.list("agents").unwrap_or_default(),
+        ci: options.list("ci").unwrap_or_default(),
+        docs: options.get("docs").map(str::to_owned),
         force: options.flag("force"),
         dry: options.flag("dry-run"),
     };
@@ -150,9 +153,7 @@ impl Command<'_> {
     }
 
     fn id(&self) -> Result<&str> {
-        let id = self.options.word(2, "an id")?;
-        self.options.no_more(3)?;
-        Ok(id)
+        self.options.word(2, "an id")
     }
 
     fn proof(&self) -> Proof<'_> {
@@ -235,8 +236,8 @@ impl Command<'_> {
 
     pub(crate) fn next(&self) -> Result<Done> {
         self.options.allow("next", &["actor", "area", "limit"], false)?;
-        let limit = self.options.number("limit", 1)?.unwrap_or(5);
-        let areas = self.options.list("area").unwrap_or_default();
+        let limit = self.options.number_to("limit", 1, 20)?.unwrap_or(5);
+        let areas = self.options.choices("area", &self.board.config().cards.areas)?;
         let mut answer = self.board.next(&self.actor(), &areas, limit, true);
         let total = answer["total"].as_u64().unwrap_or(0);
         answer["truncated"] = json!(total > answer["records"].as_array().map_or(0, Vec::len) as u64);
@@ -247,6 +248,9 @@ impl Command<'_> {
     pub(crate) fn search(&self) -> Result<Done> {
         self.options.allow("search", &["kind", "limit", "mode", "query"], false)?;
         let query = match self.options.get("query") {
+            Some(_) if self.options.words.len() > 1 => {
+                return Err(BoardError::new("CLI_ARGUMENT_CONFLICT", "a query is words or `--query`, and not both"));
+            }
             Some(query) => query.to_owned(),
             None => self.options.words.get(1..).unwrap_or_default().join(" "),
         };
@@ -263,7 +267,7 @@ impl Command<'_> {
             }
             Some(other) => return Err(invalid("mode", "must be auto, lexical or hybrid", other)),
         }
-        let kinds = self.options.list("kind").unwrap_or_default();
+        let kinds = self.options.choices("kind", &Kind::ALL.map(Kind::name))?;
         let limit = self.options.number("limit", 1)?.unwrap_or(20);
         let answer = self.board.search(&SearchQuery {
             query: &query,
