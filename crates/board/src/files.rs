@@ -1,7 +1,7 @@
 //! Files of a workspace: walking trees, whole reads, writes that are there or not.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -116,13 +116,8 @@ fn entries(root: &Path, folder: &str, skip: &[&str], depth: usize, see: &mut dyn
 /// Reads a whole text file of at most `limit` bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<(String, Stamp)> {
     let limit = limit.min(MAX_RECORD_BYTES);
-    let file = File::open(path)?;
-    let meta = file.metadata()?;
-    if meta.len() > limit {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes")));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
-    file.take(limit + 1).read_to_end(&mut bytes)?;
+    let (file, meta) = disk::open_following(path).map_err(disk::ReadError::into_io)?;
+    let bytes = disk::read::read_open(file, path, limit).map_err(disk::ReadError::into_io)?;
     let text = String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))?;
     Ok((text, Stamp::of(&meta)))
 }

@@ -182,9 +182,8 @@ impl Call {
     /// Paths that a typed edit since `since` explains.
     fn explained(&self, since: i64) -> Vec<String> {
         use std::io::{Read as _, Seek as _, SeekFrom};
-        let Ok(mut file) = std::fs::File::open(self.ledger()) else { return Vec::new() };
-        let length = file.metadata().map_or(0, |meta| meta.len());
-        let _ = file.seek(SeekFrom::Start(length.saturating_sub(LEDGER_TAIL)));
+        let Ok((mut file, facts)) = disk::open_regular(&self.ledger()) else { return Vec::new() };
+        let _ = file.seek(SeekFrom::Start(facts.len().saturating_sub(LEDGER_TAIL)));
         let mut text = Vec::new();
         let _ = file.take(LEDGER_TAIL).read_to_end(&mut text);
         String::from_utf8_lossy(&text)

@@ -18,6 +18,9 @@ const WAIT: Duration = Duration::from_secs(5);
 /// When a lock is nobody's any more, in milliseconds.
 const STALE_MS: i64 = 50_000;
 
+/// What is read of a lock's file at most.
+const OWNER_BYTES: u64 = 64 * 1024;
+
 /// A held lock; freed when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
@@ -28,7 +31,7 @@ pub(crate) struct Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // Only our own: somebody may have broken it when this process stood still for too long.
-        if fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
+        if files::read(&self.path, OWNER_BYTES).is_ok_and(|(text, _)| text == self.text) {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -68,7 +71,7 @@ pub(crate) fn take(path: &Path, module: &str, id: &str) -> Result<Lock> {
             continue;
         }
         if started.elapsed() >= WAIT {
-            let owner = fs::read_to_string(path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            let owner = owner_of(path);
             let held = age(path).unwrap_or(0);
             return Err(refuse!("WRITE_LOCK_TIMEOUT", "somebody else is writing `{id}`; try again").with(
                 json!({ "lockPath": path, "owner": owner, "heldForMs": held, "lastError": "the lock is held" }),
@@ -77,6 +80,12 @@ pub(crate) fn take(path: &Path, module: &str, id: &str) -> Result<Lock> {
         std::thread::park_timeout(pause);
         pause = (pause * 2).min(Duration::from_millis(25));
     }
+}
+
+/// What a lock's file says of whoever holds it.
+fn owner_of(path: &Path) -> Option<Value> {
+    let (text, _) = files::read(path, OWNER_BYTES).ok()?;
+    serde_json::from_str(&text).ok()
 }
 
 fn age(path: &Path) -> Option<i64> {
@@ -90,7 +99,7 @@ pub(crate) fn is_stale(path: &Path) -> bool {
     if age >= STALE_MS {
         return true;
     }
-    let owner = fs::read_to_string(path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let owner = owner_of(path);
     owner.and_then(|owner| owner.get("pid").and_then(Value::as_i64)).is_some_and(|pid| !is_alive(pid))
 }
 

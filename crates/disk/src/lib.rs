@@ -9,5 +9,5 @@ pub mod read;
 pub mod write;
 
 pub use inside::{SafePathError, open_inside, read_inside, resolve_inside};
-pub use read::{ReadError, open_regular, read_bounded, read_text};
+pub use read::{ReadError, open_following, open_regular, read_bounded, read_text};
 pub use write::{private_folder, replace, replace_unsynced, sync_folder};

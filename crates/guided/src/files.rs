@@ -1,7 +1,7 @@
 //! Files read with a bound and written whole or not at all.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A file or folder that could not be used.
@@ -67,17 +67,11 @@ impl FileError {
 ///
 /// When it is not there, no regular file, unreadable or larger.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
-    let facts = fs::metadata(path).map_err(|source| FileError::io("read", path, source))?;
-    if !facts.is_file() {
-        return Err(FileError::io("read", path, io::Error::other("not a regular file")));
-    }
-    let file = File::open(path).map_err(|source| FileError::io("read", path, source))?;
-    let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|source| FileError::io("read", path, source))?;
-    if bytes.len() as u64 > limit {
-        return Err(FileError::TooLarge { path: path.to_owned(), limit });
-    }
-    Ok(bytes)
+    let read = disk::open_following(path).and_then(|(file, _)| disk::read::read_open(file, path, limit));
+    read.map_err(|error| match error {
+        disk::ReadError::TooLarge { limit, .. } => FileError::TooLarge { path: path.to_owned(), limit },
+        other => FileError::io("read", path, other.into_io()),
+    })
 }
 
 /// Reads a text file of at most `limit` bytes.

@@ -216,8 +216,8 @@ impl BoardServer {
     }
 
     fn protocol(&self) -> Option<String> {
-        let path = self.board.workspace().root().join(&self.board.config().agents.canonical);
-        std::fs::read_to_string(path).ok()
+        let canonical = &self.board.config().agents.canonical;
+        disk::read_inside(self.board.workspace().root(), canonical, model::Limits::PROJECT_FILE_BYTES).ok()
     }
 
     fn fixed_resources(&self) -> Vec<Value> {

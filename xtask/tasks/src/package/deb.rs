@@ -37,9 +37,13 @@ pub(crate) fn make() -> Outcome<PathBuf> {
         copy(&from, &icons.join(format!("{size}x{size}/apps/workflow-code.png")), 0o644)?;
     }
     let documents = tree.join("usr/share/doc/workflow-code");
-    let license = |name: &str| std::fs::read_to_string(shell::root().join(name)).map_err(|error| format!("{name}: {error}"));
-    let copyright =
-        format!("Either of these two licenses, at your option.\n\n{}\n\n{}", license("LICENSE-MIT")?, license("LICENSE-APACHE")?);
+    let license =
+        |name: &str| std::fs::read_to_string(shell::root().join(name)).map_err(|error| format!("{name}: {error}"));
+    let copyright = format!(
+        "Either of these two licenses, at your option.\n\n{}\n\n{}",
+        license("LICENSE-MIT")?,
+        license("LICENSE-APACHE")?
+    );
     write_file(&documents.join("copyright"), &copyright)?;
     copy(&shell::root().join("CHANGELOG.md"), &documents.join("CHANGELOG.md"), 0o644)?;
     let depends = depends(&place, &tree)?;
