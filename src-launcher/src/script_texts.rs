@@ -1,6 +1,6 @@
 //! What a model reads of an orchestration script's run, beside the result object.
 
-use model::{Envelope, EnvelopeStatus, Node, NodeKind};
+use model::{Envelope, EnvelopeStatus, ErrorCode, Node, NodeKind, RunError};
 use serde_json::Value;
 
 /// Characters of a returned value that the text of a script's result holds.
@@ -16,17 +16,50 @@ const REASON: usize = 200;
 pub(crate) fn result_text(name: &str, envelope: &Envelope) -> String {
     let error = envelope.error.as_ref();
     let message = error.map_or("", |error| error.message.as_str());
+    let whole = error.map_or(String::new(), whole_error);
     match envelope.status {
         EnvelopeStatus::Success => completed(name, envelope.output.as_ref().unwrap_or(&Value::Null)),
         EnvelopeStatus::Cancelled if message.is_empty() => "workflow run was cancelled".into(),
         EnvelopeStatus::Cancelled => format!("workflow run was cancelled (workflow run cancelled: {message})"),
         // A script that was not started is one that the caller can mend.
-        EnvelopeStatus::Failed if error.and_then(|error| error.data.as_ref()).is_some_and(is_start_error) => {
-            message.to_owned()
-        }
+        EnvelopeStatus::Failed if error.and_then(|error| error.data.as_ref()).is_some_and(is_start_error) => whole,
         EnvelopeStatus::Failed | EnvelopeStatus::Timeout | EnvelopeStatus::InteractionRequired => {
-            format!("workflow run failed: {}", if message.is_empty() { "unknown error" } else { message })
+            format!("workflow run failed: {}", if whole.is_empty() { "unknown error" } else { &whole })
         }
+    }
+}
+
+/// An error as whoever wrote the script needs it: all of its text, and where it was thrown. Of what is not the script's own
+/// doing there is the one line.
+pub(crate) fn whole_error(error: &RunError) -> String {
+    let is_its_own = match error.code {
+        ErrorCode::ScriptError | ErrorCode::BusinessError | ErrorCode::AgentsFailed => true,
+        ErrorCode::CommandFailed
+        | ErrorCode::MemoryLimit
+        | ErrorCode::WorkerDied
+        | ErrorCode::Timeout
+        | ErrorCode::Cancelled
+        | ErrorCode::Busy
+        | ErrorCode::ApprovalDenied
+        | ErrorCode::ReplayDiverged
+        | ErrorCode::InteractionRequired
+        | ErrorCode::InteractionDeclined
+        | ErrorCode::InteractionCancelled
+        | ErrorCode::InteractionTimeout
+        | ErrorCode::InteractionInvalid => false,
+    };
+    let text = error.cause.as_deref().filter(|cause| is_its_own && !cause.is_empty()).unwrap_or(&error.message);
+    cut(text)
+}
+
+/// A text of bearable length, which says how much is missing.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(VALUE_CHARACTERS) {
+        Some((end, _)) => {
+            let more = text[end..].chars().count();
+            format!("{}\n… [truncated: {more} more characters]", &text[..end])
+        }
+        None => text.to_owned(),
     }
 }
 
@@ -39,13 +72,7 @@ fn completed(name: &str, output: &Value) -> String {
     let plural = if agents == 1 { "" } else { "s" };
     // A value is plain JSON, which can always be written.
     let value = serde_json::to_string_pretty(output.get("result").unwrap_or(&Value::Null)).unwrap_or_default();
-    let value = match value.char_indices().nth(VALUE_CHARACTERS) {
-        Some((cut, _)) => {
-            let more = value[cut..].chars().count();
-            format!("{}\n… [truncated: {more} more characters]", &value[..cut])
-        }
-        None => value,
-    };
+    let value = cut(&value);
     format!("workflow \"{name}\" completed ({agents} agent{plural}).\nReturn value:\n{value}")
 }
 
@@ -83,7 +110,7 @@ pub(crate) fn remarks(nodes: &[Node], log: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::{ErrorCode, NodeStatus, RunError};
+    use model::NodeStatus;
     use serde_json::json;
 
     use super::*;
@@ -138,6 +165,12 @@ mod tests {
         assert_eq!(cancelled, "workflow run was cancelled (workflow run cancelled: a person cancelled the run)");
         assert_eq!(ends(EnvelopeStatus::Failed, error("late")), "workflow run failed: late");
         assert_eq!(ends(EnvelopeStatus::Failed, None), "workflow run failed: unknown error");
+        let thrown =
+            RunError::new(ErrorCode::ScriptError, "Error: first").with_cause("Error: first\nsecond\n    at a:1:2");
+        let told = ends(EnvelopeStatus::Failed, Some(thrown));
+        assert_eq!(told, "workflow run failed: Error: first\nsecond\n    at a:1:2");
+        let died = RunError::new(ErrorCode::WorkerDied, "it died").with_cause("/a/path");
+        assert_eq!(ends(EnvelopeStatus::Failed, Some(died)), "workflow run failed: it died");
         let mut refused = RunError::new(ErrorCode::ScriptError, "invalid meta: meta.name is missing");
         refused.data = Some(json!({"code": "META_INVALID"}));
         assert_eq!(ends(EnvelopeStatus::Failed, Some(refused)), "invalid meta: meta.name is missing");

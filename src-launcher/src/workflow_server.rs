@@ -32,6 +32,9 @@ const ELICITATION: Duration = Duration::from_secs(300);
 /// How often a run that another process has is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Characters of what a client is told of a run's progress at a time.
+const PROGRESS_CHARACTERS: usize = 500;
+
 /// What clients read of `instructions`.
 const INSTRUCTIONS: usize = 2_048;
 
@@ -392,7 +395,10 @@ fn quoted(names: &[&str]) -> String {
 /// Passes what happens in a run on to the client and to our log; of its output at most `room` more bytes.
 async fn pass_on(event: RunEvent, call: &Call, room: &mut usize) {
     match event {
-        RunEvent::Progress { done, total, message } => call.channel.progress(Update { done, total, message }),
+        RunEvent::Progress { done, total, message } => {
+            let message = message.map(|message| model::beginning(&message, PROGRESS_CHARACTERS));
+            call.channel.progress(Update { done, total, message });
+        }
         RunEvent::Output { .. } if *room == 0 => {}
         RunEvent::Output { error, text } => {
             *room = room.saturating_sub(text.len());
@@ -425,6 +431,9 @@ impl Family for WorkflowServer {
              `interaction_required`, a person has to answer: pass the command in its message on to them.",
             self.project.title
         );
+        for warning in &self.project.manifest.warnings {
+            text.push_str(&format!(" Warning: {warning}."));
+        }
         if !report.errors.is_empty() {
             text.push_str(" Not served, because they are broken:");
             for error in &report.errors {

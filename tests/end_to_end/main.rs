@@ -36,6 +36,7 @@ mod printing;
 mod recorded_clients;
 mod resuming;
 mod script_cases;
+mod script_host;
 mod snapshots;
 mod traps;
 mod waiting;

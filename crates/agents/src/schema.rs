@@ -1,5 +1,6 @@
 //! The check of structured results.
 
+use jsonschema::error::ValidationErrorKind;
 use serde_json::{Value, json};
 
 /// How many violations are told at most.
@@ -12,9 +13,64 @@ pub struct Schema {
 }
 
 /// A schema that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("the schema cannot be used: {0}")]
-pub struct SchemaError(String);
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SchemaError {
+    /// It refers to another document. Nothing is fetched.
+    #[error("the schema cannot be used: `{0}` leads outside of it, and nothing is fetched")]
+    Elsewhere(String),
+    /// It refers to a place of its own that there is not.
+    #[error("the schema cannot be used: a reference in it leads nowhere")]
+    Nowhere,
+    /// A part of it is not what JSON Schema 2020-12 has there.
+    #[error("the schema cannot be used: {value} at `schema{path}` is not what JSON Schema has there")]
+    Invalid {
+        /// Where, as a JSON pointer.
+        path: String,
+        /// What stands there, as JSON, cut.
+        value: String,
+    },
+}
+
+impl SchemaError {
+    fn of(error: &jsonschema::ValidationError<'_>) -> Self {
+        if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
+            return Self::Nowhere;
+        }
+        let text = error.instance().to_string();
+        let mut value: String = text.chars().take(VALUE_CHARACTERS).collect();
+        if value.len() < text.len() {
+            value.push('…');
+        }
+        Self::Invalid { path: error.instance_path().to_string(), value }
+    }
+}
+
+/// Characters of a part of a schema that an error shows.
+const VALUE_CHARACTERS: usize = 60;
+
+/// Finds a reference that leads to another document; those in values that are only compared are none.
+fn leads_elsewhere(schema: &Value) -> Option<&str> {
+    // A list instead of recursion: a schema may be as deep as JSON may.
+    let mut open = vec![schema];
+    while let Some(part) = open.pop() {
+        match part {
+            Value::Object(object) => {
+                for (name, value) in object {
+                    match (name.as_str(), value) {
+                        ("$ref" | "$dynamicRef", Value::String(target)) if !target.starts_with('#') => {
+                            return Some(target);
+                        }
+                        ("const" | "enum" | "default" | "examples", _) => {}
+                        (_, value) => open.push(value),
+                    }
+                }
+            }
+            Value::Array(list) => open.extend(list),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    None
+}
 
 impl Schema {
     /// Takes a schema of JSON Schema 2020-12 with references inside itself only, whatever `$schema` says.
@@ -31,7 +87,10 @@ impl Schema {
             .with_draft(jsonschema::Draft::Draft202012)
             .build(&schema)
             .map(|validator| Self { validator })
-            .map_err(|error| SchemaError(error.to_string()))
+            .map_err(|error| match leads_elsewhere(&schema) {
+                Some(target) => SchemaError::Elsewhere(target.chars().take(VALUE_CHARACTERS).collect()),
+                None => SchemaError::of(&error),
+            })
     }
 
     /// Returns what is wrong with a value, a line each; empty when it fits.
@@ -93,8 +152,13 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched() {
-        assert!(Schema::new(&json!({"$ref": "https://example.org/schema.json"})).is_err());
-        assert!(Schema::new(&json!({"type": 7})).is_err());
+        let told = |schema: Value| Schema::new(&schema).map_err(|error| error.to_string()).err().unwrap_or_default();
+        let elsewhere = told(json!({"properties": {"a": {"$ref": "https://example.org/schema.json"}}}));
+        assert!(elsewhere.contains("`https://example.org/schema.json` leads outside"), "{elsewhere}");
+        assert!(told(json!({"$ref": "#/$defs/none"})).ends_with("leads nowhere"));
+        let odd = told(json!({"properties": {"a": {"type": 7}}}));
+        assert!(odd.contains("7 at `schema/properties/a/type`"), "{odd}");
+        assert!(Schema::new(&json!({"const": {"$ref": "https://example.org/"}})).is_ok());
         assert!(Schema::new(&json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}})).is_ok());
     }
 

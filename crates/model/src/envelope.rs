@@ -55,6 +55,19 @@ pub struct Pending {
     pub child_run_id: Option<RunId>,
 }
 
+/// Characters of a question's title and message in a result; the record keeps them whole.
+const TITLE_CHARACTERS: usize = 300;
+const MESSAGE_CHARACTERS: usize = 8_000;
+
+/// The beginning of a text that may be of any length, and says so where it is not all.
+#[must_use]
+pub fn beginning(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 impl From<&Form> for Pending {
     fn from(form: &Form) -> Self {
         let fields = form
@@ -68,7 +81,12 @@ impl From<&Form> for Pending {
                 options: field.options.clone(),
             })
             .collect();
-        Self { title: form.title.clone(), message: form.message.clone(), fields, child_run_id: None }
+        Self {
+            title: beginning(&form.title, TITLE_CHARACTERS),
+            message: form.message.as_deref().map(|message| beginning(message, MESSAGE_CHARACTERS)),
+            fields,
+            child_run_id: None,
+        }
     }
 }
 

@@ -23,7 +23,7 @@ mod run;
 pub use clock::{Clock, IdSource, ManualClock, SeededIds, SystemClock, SystemIds, TimestampMs, format_timestamp};
 pub use depth::within_depth;
 pub use entrypoint::{Annotations, Entrypoint, EntrypointSource, StructureError, StructureReport};
-pub use envelope::{CreatedFile, Envelope, EnvelopeStatus, OutputTruncated, Pending, PendingField};
+pub use envelope::{CreatedFile, Envelope, EnvelopeStatus, OutputTruncated, Pending, PendingField, beginning};
 pub use error::{ErrorCode, RunError, with_causes};
 pub use form::{Answer, AnswerAction, Approval, Form, Interaction, InteractionKind};
 pub use ids::{EntrypointId, IdError, ProjectId, RunId};

@@ -7,6 +7,23 @@ use serde_json::{Map, Value, json};
 use crate::fault::{Fault, Faults};
 use crate::json::short;
 
+/// What whoever writes a script has to know of it, short enough for a tool's description.
+pub const CONTRACT: &str = "\
+Runs an orchestration script: JavaScript (types are allowed) that starts child agents and returns one JSON value. `script` is \
+the body of an async function with top-level await and return. It has no import, files, network, timers or environment: \
+agents do all work. `meta` {name, description} travels beside it; `args` is a global.\n\
+agent(prompt, {label, phase, schema, provider, model}) gives the agent's final text, or with `schema` a value that fits it, \
+or null when the agent failed: filter results. parallel([() => …]) runs functions side by side and keeps their order; one that \
+throws gives null. pipeline(items, ...stages) takes each item through all stages without waiting for the others; a stage gets \
+(previous, item, index), and one that throws makes its item null. phase(title) and log(text) tell how far it is.\n\
+A schema is {type: 'object', …}. Known are type (object, array, string, number, integer, boolean, null), properties, required \
+(declared names), additionalProperties (true or false), items, enum, const, oneOf (two or more, no type beside it), \
+description, title, default, examples; anything else (anyOf, pattern, minimum, $ref …) is refused.\n\
+A run may start 1000 agents, a call take 4096 items, and the script compute for 5 s before its first await. Misuse rejects with \
+a code (INVALID_ARGUMENT, UNSUPPORTED_OPTION, UNSUPPORTED_SCHEMA, AGENT_CAP, ITEM_CAP) and is not made null by parallel and \
+pipeline. The result must be plain JSON: no undefined inside, dates or class instances.\n\
+Use it only when the user asked for a workflow or for work on a large scale.";
+
 /// The parameters of the dynamic entrypoint.
 #[must_use]
 pub fn params() -> Vec<Param> {

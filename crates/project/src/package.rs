@@ -13,6 +13,39 @@ use disk::read::{ReadError, read_bounded};
 /// The one project type that is served.
 pub const WORKFLOW_TYPE: &str = "workflow";
 
+/// The keys of `workflow`.
+const KNOWN: [&str; 9] = [
+    "entrypoints",
+    "relatedProjects",
+    "secrets",
+    "httpHosts",
+    "language",
+    "claudeWorkflows",
+    "provider",
+    "maxAgents",
+    "maxTokens",
+];
+
+/// How many unknown keys are told.
+const UNKNOWN: usize = 20;
+
+/// Says why the names of the secrets cannot be known, if that is so. Nothing may run then: what is not masked is recorded.
+fn unreadable_secrets(workflow: &Map<String, Value>) -> Option<String> {
+    let misspelt = workflow.keys().find(|key| *key != "secrets" && key.to_lowercase().trim().starts_with("secret"));
+    if let Some(key) = misspelt {
+        let shown: String = clean(key).chars().take(60).collect();
+        return Some(format!("`workflow.{shown}` is not known, and `secrets` is probably meant"));
+    }
+    match workflow.get("secrets") {
+        None | Some(Value::Null) => None,
+        Some(Value::Array(names)) => {
+            let odd = names.iter().find(|name| name.as_str().is_none_or(|name| name.trim().is_empty()))?;
+            Some(format!("`workflow.secrets` has {}, which is no name", json::short(odd)))
+        }
+        Some(other) => Some(format!("`workflow.secrets` is {} instead of a list of names", json::short(other))),
+    }
+}
+
 /// Why a folder is no workflow project.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
@@ -84,6 +117,14 @@ pub enum PackageError {
         /// What it is, in short.
         found: String,
     },
+    /// `workflow.secrets` cannot be read, or is misspelt: its values would be recorded as they are.
+    #[error("`{path}`: {why}, so the project's secrets would not be masked", path = file.display())]
+    Secrets {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
 }
 
 fn other_type(file: &Path, found: Option<&str>) -> String {
@@ -118,6 +159,7 @@ impl PackageError {
                 "run `workflow-code init {}`, or add `\"projectType\": \"workflow\"`",
                 file.parent().unwrap_or(Path::new(".")).display()
             ),
+            Self::Secrets { .. } => "write it as `\"secrets\": [\"NAME\"]`, the names in `.env`".into(),
             Self::NoId { file } | Self::BadId { file, .. } => format!(
                 "run `workflow-code init {}{}`, or set `\"id\"` to a fresh UUID (`uuidgen` prints one)",
                 file.parent().unwrap_or(Path::new(".")).display(),
@@ -140,7 +182,8 @@ impl PackageError {
             | Self::NotAnObject { .. }
             | Self::OtherType { .. }
             | Self::NoId { .. }
-            | Self::BadId { .. } => {}
+            | Self::BadId { .. }
+            | Self::Secrets { .. } => {}
         }
         format!("{text}. {}", self.next_step())
     }
@@ -229,7 +272,12 @@ impl Manifest {
         manifest.name = name.unwrap_or_else(folder_name);
         match members.get("workflow") {
             None | Some(Value::Null) => {}
-            Some(Value::Object(workflow)) => manifest.read_workflow(workflow, &duplicates),
+            Some(Value::Object(workflow)) => {
+                if let Some(why) = unreadable_secrets(workflow) {
+                    return Err(PackageError::Secrets { file, why });
+                }
+                manifest.read_workflow(workflow, &duplicates);
+            }
             Some(other) => {
                 manifest.fault("workflow", format!("`workflow` is {}; make it an object", json::short(other)));
             }
@@ -320,6 +368,7 @@ impl Manifest {
                 self.fault("workflow.entrypoints", message);
             }
         }
+        self.warn_of_unknown(workflow);
         self.read_related(workflow.get("relatedProjects"));
         self.secrets = self.texts(workflow, "secrets");
         self.http_hosts = self.texts(workflow, "httpHosts").into_iter().map(|host| host.to_lowercase()).collect();
@@ -351,6 +400,16 @@ impl Manifest {
         };
         self.max_agents = self.count(workflow, "maxAgents");
         self.max_tokens = self.count(workflow, "maxTokens");
+    }
+
+    /// Warns of what is left alone since nobody knows it: most often a slip of the pen.
+    fn warn_of_unknown(&mut self, workflow: &Map<String, Value>) {
+        for key in workflow.keys().filter(|key| !KNOWN.contains(&key.as_str())).take(UNKNOWN) {
+            let shown: String = clean(key).chars().take(60).collect();
+            let hint = crate::words::nearest(key, KNOWN.iter().copied())
+                .map_or_else(|| format!("the keys are {}", KNOWN.join(", ")), |near| format!("did you mean `{near}`?"));
+            self.warnings.push(format!("`workflow.{shown}` is not known and does nothing; {hint}"));
+        }
     }
 
     fn read_related(&mut self, related: Option<&Value>) {

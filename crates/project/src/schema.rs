@@ -28,7 +28,14 @@ pub fn input_schema(entrypoint: &Entrypoint) -> Value {
 /// Returns an entrypoint's description as clients get it: at most [`DESCRIPTION_BYTES`], cut at a sentence's end.
 #[must_use]
 pub fn tool_description(entrypoint: &Entrypoint) -> Option<String> {
-    entrypoint.description.as_deref().map(|text| cut_at_sentence(&clean(text), DESCRIPTION_BYTES))
+    let own = entrypoint.description.as_deref().map(clean);
+    let whole = match (&entrypoint.source, own) {
+        // Nobody can write a script without knowing what is in it.
+        (EntrypointSource::Dynamic, Some(own)) => format!("{own}\n{}", crate::dynamic::CONTRACT),
+        (EntrypointSource::Dynamic, None) => crate::dynamic::CONTRACT.to_owned(),
+        (_, own) => own?,
+    };
+    Some(cut_at_sentence(&whole, DESCRIPTION_BYTES))
 }
 
 /// Returns the schema of an input with these parameters.

@@ -162,6 +162,11 @@ impl Crew {
                 return Vec::new();
             }
         };
+        if let Some(error) = request.schema.as_ref().and_then(|schema| agents::Schema::new(schema).err()) {
+            // Before its place in the line: nobody is asked for what cannot be judged.
+            let _ = results.send((call, Err(failed("UNSUPPORTED_SCHEMA", error.to_string(), false))));
+            return Vec::new();
+        }
         let mut notes: Vec<Note> = agent_types::settle(&mut request, desk).into_iter().collect();
         notes.extend(settle_model(&mut request, desk));
         notes.extend(settle_isolation(&mut request, &self.environment));

@@ -10,15 +10,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use model::{CreatedFile, Form, IdSource, Limits, ParamType, RunId, SystemIds, TimestampMs};
 use project::{EnvFile, FileError, FileRef, ManagedFiles};
-use script::{CallKind, HostError};
+use script::{CallKind, HostCall, HostError};
 use serde_json::{Value, json};
-use store::{DataStore, Masker, NewKnowledge, StoreError, StoreOptions};
+use store::{DataStore, Masker, NewKnowledge, Store, StoreError, StoreOptions};
 
 use crate::connection::{Connection, ConnectionSource};
 use crate::context::Project;
 
 /// Keys that `kv.list` gives at most.
 const MOST_KEYS: usize = 10_000;
+
+/// Related runs that may lie between a run and the one that a person started; there cannot be as many.
+const MOST_RELATED: usize = 64;
 
 /// Hits that `knowledge.search` gives unless it is asked for more.
 const HITS: usize = 10;
@@ -164,7 +167,14 @@ fn error(code: &str, message: impl Into<String>) -> HostError {
 }
 
 fn store_error(problem: &StoreError) -> HostError {
-    error("storage", model::with_causes(problem))
+    match problem {
+        // What the script gave, or who was first: nothing of where things lie.
+        StoreError::TooLarge { .. } | StoreError::Conflict { .. } => error("storage", model::with_causes(problem)),
+        problem => {
+            tracing::error!("what workflows keep cannot be used: {}", model::with_causes(problem));
+            error("storage", "what workflows keep cannot be used; the log of Workflow Code says why")
+        }
+    }
 }
 
 fn file_error(problem: &FileError) -> HostError {
@@ -176,7 +186,11 @@ fn text<'a>(args: &'a Value, key: &str) -> Result<&'a str, HostError> {
 }
 
 /// Does what a script asks for.
-pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: &Value) -> Result<Value, HostError> {
+pub(crate) fn perform(context: &HostContext, run: &RunId, call: &HostCall) -> Result<Value, HostError> {
+    let (kind, args) = (call.kind, &call.args);
+    // A run that is taken up makes a call again whose end it never heard of; one of another kind by the same number, after
+    // an agent was asked again, is another call.
+    let name = format!("{run}:{}:{}", call.seq, call.fingerprint);
     match kind {
         CallKind::Env => {
             let name = text(args, "name")?;
@@ -217,21 +231,27 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, kind: CallKind, args: 
             let value = args.get("value").cloned().unwrap_or(Value::Null);
             context
                 .values()
-                .set_value(&context.project_uuid, text(args, "name")?, &value, None)
+                .set_value(&context.project_uuid, text(args, "name")?, &value, None, Some(&name))
                 .map_err(|error| store_error(&error))?;
             Ok(Value::Null)
         }
         CallKind::ValueCas => {
             let value = args.get("value").cloned().unwrap_or(Value::Null);
             let seen = args.get("revision").and_then(Value::as_u64).unwrap_or(0);
-            match context.values().set_value(&context.project_uuid, text(args, "name")?, &value, Some(seen)) {
+            match context.values().set_value(
+                &context.project_uuid,
+                text(args, "name")?,
+                &value,
+                Some(seen),
+                Some(&name),
+            ) {
                 Ok(_) => Ok(Value::Bool(true)),
                 Err(StoreError::Conflict { .. }) => Ok(Value::Bool(false)),
                 Err(error) => Err(store_error(&error)),
             }
         }
         CallKind::KnowledgeAdd | CallKind::KnowledgeSearch | CallKind::KnowledgeRemove | CallKind::KnowledgeList => {
-            knowledge(context, kind, args)
+            knowledge(context, run, call)
         }
         CallKind::FilesInfo
         | CallKind::FilesReadText
@@ -252,16 +272,18 @@ fn tags(args: &Value) -> Vec<String> {
     tags.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-fn knowledge(context: &HostContext, kind: CallKind, args: &Value) -> Result<Value, HostError> {
+fn knowledge(context: &HostContext, run: &RunId, call: &HostCall) -> Result<Value, HostError> {
+    let args = &call.args;
     let base = context.values();
     let project = &context.project_uuid;
     let shown =
         |one: &store::Knowledge| json!({ "id": one.id, "text": one.text, "title": one.title, "tags": one.tags });
-    let done = match kind {
+    let done = match call.kind {
         CallKind::KnowledgeAdd => {
             let own = |key: &str| args.get(key).and_then(Value::as_str).map(str::to_owned);
             let new = NewKnowledge {
-                id: own("id"),
+                // Of the call, so that one that is made again keeps nothing twice.
+                id: own("id").or_else(|| Some(format!("{run}-{}", call.seq))),
                 text: text(args, "text")?.to_owned(),
                 title: own("title"),
                 tags: tags(args),
@@ -284,6 +306,35 @@ fn knowledge(context: &HostContext, kind: CallKind, args: &Value) -> Result<Valu
         _ => base.list_knowledge(project, MOST_KEYS).map(|all| all.iter().map(shown).collect()),
     };
     done.map_err(|error| store_error(&error))
+}
+
+/// Says whether a run may read the file behind a handle. One that a run created is for runs of the same project, and for
+/// those that the same call has brought about, which hand their files to each other; names of files are easily guessed.
+pub(crate) fn may_read(store: &Store, context: &HostContext, run: &RunId, args: &Value) -> Result<(), HostError> {
+    let handle = handle(args)?;
+    let mut parts = handle.split('/');
+    let (Some("created"), Some(maker)) = (parts.next(), parts.next()) else { return Ok(()) };
+    let Ok(maker) = maker.parse::<RunId>() else { return Ok(()) };
+    if maker == *run {
+        return Ok(());
+    }
+    let of_project = store.show(&maker).is_ok_and(|made| made.project_uuid.as_deref() == Some(&context.project_uuid));
+    if of_project || (first_of(store, run).is_some() && first_of(store, run) == first_of(store, &maker)) {
+        return Ok(());
+    }
+    Err(file_error(&FileError::UnknownHandle { handle: handle.chars().take(200).collect() }))
+}
+
+/// The run that a chain of related runs began with.
+fn first_of(store: &Store, run: &RunId) -> Option<RunId> {
+    let mut first = run.clone();
+    for _ in 0..MOST_RELATED {
+        match store.run(&first).ok()?.parent {
+            Some(parent) => first = parent,
+            None => return Some(first),
+        }
+    }
+    None
 }
 
 /// A handle: a reference as the run got it, or the text in it.

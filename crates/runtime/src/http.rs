@@ -1,14 +1,15 @@
 //! `flow.http`: requests to the hosts that a project names, and to the saved connection's own origin.
 //!
 //! The connection's key goes to its origin and nowhere else. A redirect is followed only to an address that would have
-//! been allowed by itself, and never carries the key along.
+//! been allowed by itself, and carries along neither the key nor, to another origin, what the script set: its headers
+//! were meant for the first.
 
 use std::time::Duration;
 
 use model::Limits;
 use script::HostError;
 use serde_json::{Map, Value, json};
-use ureq::http::{Method, Request, Uri};
+use ureq::http::{HeaderMap, Method, Request, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::host_calls::HostContext;
@@ -21,6 +22,9 @@ const BODY_BYTES: usize = 16 * 1024 * 1024;
 
 /// Redirects that are followed.
 const REDIRECTS: usize = 5;
+
+/// Headers of a script that go with a redirect to another origin: they say what is sent and wanted, not who asks.
+const HARMLESS: [&str; 2] = ["accept", "content-type"];
 
 /// Headers that are ours to set.
 const OURS: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
@@ -51,7 +55,7 @@ pub(crate) fn perform(context: &HostContext, args: &Value) -> Result<Value, Host
     if body.len() > BODY_BYTES {
         return Err(error("invalid_argument", format!("`body` may have {BODY_BYTES} bytes at most")));
     }
-    let headers = headers(args)?;
+    let mut headers = headers(args)?;
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(Some(PATIENCE))
         .max_redirects(0)
@@ -80,7 +84,11 @@ pub(crate) fn perform(context: &HostContext, args: &Value) -> Result<Value, Host
         let status = answer.status().as_u16();
         let next = answer.headers().get("location").and_then(|location| location.to_str().ok()).map(str::to_owned);
         if let (300..=399, Some(next)) = (status, next) {
-            target = target.join(&next)?;
+            let joined = target.join(&next)?;
+            if joined.origin() != target.origin() {
+                headers.retain(|(name, _)| HARMLESS.contains(&name.to_ascii_lowercase().as_str()));
+            }
+            target = joined;
             if status != 307 && status != 308 && method != "HEAD" {
                 // RFC 9110, 15.4: others turn into a plain question.
                 method = "GET".into();
@@ -88,11 +96,7 @@ pub(crate) fn perform(context: &HostContext, args: &Value) -> Result<Value, Host
             }
             continue;
         }
-        let shown: Map<String, Value> = answer
-            .headers()
-            .iter()
-            .filter_map(|(name, value)| Some((name.as_str().to_owned(), Value::from(value.to_str().ok()?))))
-            .collect();
+        let shown = shown_headers(answer.headers());
         let bytes = answer.body_mut().with_config().limit(BODY_BYTES as u64).read_to_vec().map_err(|problem| {
             error("http", format!("the answer of `{}` cannot be read: {problem}", target.origin()))
         })?;
@@ -106,6 +110,19 @@ pub(crate) fn perform(context: &HostContext, args: &Value) -> Result<Value, Host
         return Ok(value);
     }
     Err(error("http", format!("`{url}` redirects over {REDIRECTS} times")))
+}
+
+/// An answer's headers by name. Those that came several times are one text, joined as RFC 9110, 5.3 has it; cookies, whose
+/// values hold commas themselves, by line breaks, which no header holds.
+fn shown_headers(headers: &HeaderMap) -> Map<String, Value> {
+    let mut shown = Map::new();
+    for name in headers.keys() {
+        let values: Vec<_> =
+            headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+        let between = if name == "set-cookie" { "\n" } else { ", " };
+        shown.insert(name.as_str().to_owned(), values.join(between).into());
+    }
+    shown
 }
 
 fn headers(args: &Value) -> Result<Vec<(String, String)>, HostError> {
@@ -215,6 +232,17 @@ mod tests {
         for odd in ["", "ftp://h/", "file:///etc/passwd", "//h/", "http://user:word@h/", "https://"] {
             assert!(Target::parse(odd).is_err(), "{odd}");
         }
+    }
+
+    #[test]
+    fn headers_that_came_several_times_are_all_there() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [("x-a", "1"), ("set-cookie", "a=1; Expires=Tue, 1"), ("x-a", "2"), ("set-cookie", "b=2")]
+        {
+            headers.append(name, value.parse().expect("a value"));
+        }
+        let shown = shown_headers(&headers);
+        assert_eq!((&shown["x-a"], &shown["set-cookie"]), (&json!("1, 2"), &json!("a=1; Expires=Tue, 1\nb=2")));
     }
 
     #[test]

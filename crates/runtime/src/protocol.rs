@@ -187,6 +187,9 @@ pub struct Broken {
     pub file: Option<String>,
     /// The line, counted from 1.
     pub line: Option<u32>,
+    /// Whether it declares nothing that could be run: a helper of others, perhaps.
+    #[serde(default)]
+    pub undeclared: bool,
 }
 
 /// How a worker's job ended.

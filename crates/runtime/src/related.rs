@@ -227,12 +227,18 @@ enum Begun {
 
 fn child_error(problem: Option<model::RunError>, child: &RunId) -> HostError {
     match problem {
-        Some(problem) => HostError {
-            code: problem.code.as_str().to_owned(),
-            message: problem.message,
-            data: Some(json!({ "runId": child, "errCode": problem.err_code })),
-            fatal: false,
-        },
+        Some(problem) => {
+            let mut data = json!({ "runId": child, "errCode": problem.err_code });
+            if let Some(own) = problem.data {
+                data["data"] = own;
+            }
+            HostError {
+                code: problem.code.as_str().to_owned(),
+                message: problem.message,
+                data: Some(data),
+                fatal: false,
+            }
+        }
         None => error("related", format!("the related run {child} has no result")),
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::{StructureError, StructureReport};
-use project::{Candidate, CandidateSource, Declared as DeclaredBy, Discovery, Manifest};
+use project::{Candidate, CandidateSource, Declared as DeclaredBy, Discovery, Manifest, Naming};
 
 use crate::protocol::{Broken, Declared, FromWorker, Outcome, StructureJob, ToWorker};
 use crate::supervisor::{Worker, WorkerImage, Workers};
@@ -49,6 +49,9 @@ pub(crate) async fn analyse(
             CandidateSource::File { file } => {
                 modules.insert(file.clone());
                 match found.next() {
+                    // Helpers of the scripts that they lie beside.
+                    Some(Err(broken)) if candidate.naming == Naming::Meta && broken.undeclared => continue,
+                    Some(Ok(declared)) if candidate.naming == Naming::Meta && !declared.script => continue,
                     Some(Ok(declared)) => {
                         modules.extend(declared.modules.iter().cloned());
                         let by = match declared.script {
@@ -60,7 +63,7 @@ pub(crate) async fn analyse(
                     Some(Err(broken)) => Err(broken_entrypoint(candidate, broken)),
                     None => Err(broken_entrypoint(
                         candidate,
-                        Broken { message: "it was not looked at".into(), file: None, line: None },
+                        Broken { message: "it was not looked at".into(), file: None, line: None, undeclared: false },
                     )),
                 }
             }
@@ -110,7 +113,7 @@ async fn analyse_files(
             Ok(()) => {}
             Err(message) => {
                 let file = files.get(found.len()).cloned();
-                found.push(Err(Broken { message, file, line: None }));
+                found.push(Err(Broken { message, file, line: None, undeclared: false }));
             }
         }
     }

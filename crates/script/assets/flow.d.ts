@@ -60,6 +60,7 @@ export interface WorkflowError extends Error {
   code: string;
   /** The number of a related project's business error. */
   errCode?: number;
+  /** Of a related run: `{ runId, errCode, data }`, the last two as it gave them to `fail`. */
   data?: Json;
 }
 
@@ -114,10 +115,13 @@ export interface HttpRequest {
   method?: string;
   headers?: { readonly [name: string]: string };
   body?: string;
+  /** Whether a request that changes something may be made again when a crash left its end unknown. */
+  idempotent?: boolean;
 }
 
 export interface HttpResponse {
   status: number;
+  /** By lower-case names. Those that came several times are joined by `, `, cookies by line breaks. */
   headers: { readonly [name: string]: string };
   text: string;
   /** The body's value, when it is JSON. */

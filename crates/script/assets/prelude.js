@@ -36,6 +36,33 @@ const text = (value) => wellFormed($String(value));
 const isText = (value) => typeof value === 'string';
 const isRecord = (value) => typeof value === 'object' && value !== null && !isArray(value);
 
+// ---- stacks ---------------------------------------------------------------------------------------------------------
+
+// A stack speaks of the sources as they were written, and not of us. What `captureStackTrace` leaves is its own property.
+const stackProperty = getOwnPropertyDescriptor($Error.prototype, 'stack');
+const captureStackTrace = $Error.captureStackTrace;
+if (stackProperty !== undefined && stackProperty.get !== undefined) {
+  const raw = uncurry(stackProperty.get);
+  defineProperty($Error.prototype, 'stack', {
+    get: { stack() {
+      const stack = raw(this);
+      return isText(stack) ? native.stack(wellFormed(stack)) : stack;
+    } }.stack,
+    set: stackProperty.set,
+    configurable: true, enumerable: false,
+  });
+  defineProperty($Error, 'captureStackTrace', {
+    value: { captureStackTrace(target, above) {
+      apply(captureStackTrace, $Error, [target, above === undefined ? $Error.captureStackTrace : above]);
+      const own = getOwnPropertyDescriptor(target, 'stack');
+      if (own !== undefined && isText(own.value)) {
+        defineProperty(target, 'stack', { value: native.stack(wellFormed(own.value)), writable: true, configurable: true, enumerable: false });
+      }
+    } }.captureStackTrace,
+    writable: true, configurable: true, enumerable: false,
+  });
+}
+
 // ---- errors -------------------------------------------------------------------------------------------------------
 
 // The errors we made ourselves, told from look-alikes by identity: error -> {code, errCode, data}.
@@ -180,11 +207,12 @@ let lastSeq = 0;
 
 // Asks the host for something; `node` is [kind, title] when the call is shown as a node of its own.
 function call(scope, kind, name, args, node) {
-  const written = writeArguments(name, args);
+  const fault = native.prepare(kind, writeArguments(name, args));
+  if (fault !== undefined) throw misuse(`${name}: ${fault}`);
   const parent = scope.phase || scope.node;
   const own = node === undefined ? 0 : openNode(node[0], node[1], parent);
   return new $Promise((resolve, reject) => {
-    lastSeq = native.issue(kind, written, parent, own);
+    lastSeq = native.issue(kind, parent, own);
     mapSet(open, lastSeq, { resolve, reject, own, kind });
   });
 }
@@ -213,7 +241,16 @@ const AGENT_OPTIONS = new $Set([
 // What a provider may honour or not; the host takes care of the others.
 const HONOURABLE = new $Set(['provider', 'model', 'effort', 'agentType', 'isolation', 'stallMs', 'timeoutMs', 'retries']);
 const honoured = settings.agentOptions === undefined ? undefined : new $Set(settings.agentOptions);
+const NUMBER_OPTIONS = new $Set(['stallMs', 'timeoutMs', 'retries']);
+const MOST_RETRIES = 10;
 const TEXT_OPTIONS = new $Set(['label', 'phase', 'provider', 'model', 'effort', 'agentType', 'isolation']);
+
+function numberFault(key, value) {
+  if (key === 'retries') {
+    return isInteger(value) && value >= 0 && value <= MOST_RETRIES ? '' : `must be a whole number from 0 to ${MOST_RETRIES}`;
+  }
+  return isFinite(value) && value > 0 ? '' : 'must be a number of milliseconds above 0';
+}
 
 function agentOptions(options) {
   const kept = {};
@@ -239,6 +276,14 @@ function agentOptions(options) {
       value = shown(value);
       note('option-coerced', key, `agent option \`${key}\` was turned into text`);
     }
+    if (setHas(NUMBER_OPTIONS, key)) {
+      const fault = numberFault(key, value);
+      if (fault !== '') {
+        if (!isScript) throw misuse(`agent: option \`${key}\` ${fault}`);
+        note('option-ignored', key, `agent option \`${key}\` ${fault}, so it is ignored`);
+        continue;
+      }
+    }
     kept[key] = value;
   }
   return kept;
@@ -248,6 +293,18 @@ function firstLine(prompt) {
   const end = indexOf(prompt, '\n');
   const line = end < 0 ? prompt : slice(prompt, 0, end);
   return line.length > 48 ? slice(line, 0, 47) + '…' : line;
+}
+
+// What an agent wrote, in tokens. A provider that tells none is taken to need one for four characters.
+function outputTokens(answer) {
+  if (isFinite(answer.outputTokens)) return answer.outputTokens;
+  const value = answer.value ?? '';
+  const written = isText(value) ? value : write(value);
+  if (written === '') return 0;
+  if (settings.maxTokens !== undefined) {
+    note('budget-estimated', undefined, 'the provider tells no tokens, so one is counted for four characters of its answers');
+  }
+  return Math.ceil(written.length / 4);
 }
 
 async function agent(scope, prompt, options) {
@@ -278,11 +335,17 @@ async function agent(scope, prompt, options) {
   try {
     answer = await call(scope, 'agent', 'agent', request, ['agent', label]);
   } catch (error) {
+    const mark = weakGet(ours, error);
+    // Nothing was asked of anybody: a schema that is none is misuse like any other.
+    if (mark !== undefined && mark.code === 'UNSUPPORTED_SCHEMA') {
+      native.agentRefused();
+      throw isScript ? error : fatal(mark.code, `agent: ${error.message}`);
+    }
     native.agentEnded(true, 0);
     throw error;
   }
   if (!isRecord(answer)) return answer ?? null;
-  native.agentEnded(isText(answer.reason), isFinite(answer.outputTokens) ? answer.outputTokens : 0);
+  native.agentEnded(isText(answer.reason), outputTokens(answer));
   if (isText(answer.reason)) note('agent-failed', label, answer.reason);
   return answer.value ?? null;
 }
@@ -418,6 +481,17 @@ function needRecord(call, what, value) {
   return value;
 }
 
+// The arguments of a call with its options; an option by the name of an argument is none.
+function withOptions(call, args, options) {
+  const request = { ...options };
+  const names = ownKeys(args);
+  for (let index = 0; index < names.length; index++) {
+    if (request[names[index]] !== undefined) throw misuse(`${call}: there is no option \`${names[index]}\``);
+    request[names[index]] = args[names[index]];
+  }
+  return request;
+}
+
 function needFile(call, value) {
   if (!isRecord(value) || !isText(value.file)) throw misuse(`${call}: a file reference is needed, as it came in the input`);
   return value;
@@ -440,19 +514,20 @@ function makeFlow(scope) {
       await call(scope, 'kv.set', 'kv.set', { key: needText('kv.set', 'the key', key), value: value ?? null });
     },
     async delete(key) { return await call(scope, 'kv.delete', 'kv.delete', { key: needText('kv.delete', 'the key', key) }); },
-    async list(prefix) { return await call(scope, 'kv.list', 'kv.list', { prefix: prefix === undefined ? '' : text(prefix) }); },
+    async list(prefix) { return await call(scope, 'kv.list', 'kv.list', { prefix: prefix ?? '' }); },
   });
 
   const knowledge = freeze({
     async add(entry) {
       needRecord('knowledge.add', 'the entry', entry);
-      const { id, text: body, title, tags } = entry;
-      return await call(scope, 'knowledge.add', 'knowledge.add', { id, text: needText('knowledge.add', '`text`', body), title, tags });
+      const request = { ...entry };
+      needText('knowledge.add', '`text`', request.text);
+      return await call(scope, 'knowledge.add', 'knowledge.add', request);
     },
     async search(query, options) {
       if (options !== undefined) needRecord('knowledge.search', 'the options', options);
-      const { limit, tags } = options ?? {};
-      return await call(scope, 'knowledge.search', 'knowledge.search', { query: needText('knowledge.search', 'the query', query), limit, tags });
+      needText('knowledge.search', 'the query', query);
+      return await call(scope, 'knowledge.search', 'knowledge.search', withOptions('knowledge.search', { query }, options));
     },
     async remove(id) {
       return await call(scope, 'knowledge.remove', 'knowledge.remove', { id: needText('knowledge.remove', 'the id', id) });
@@ -485,6 +560,7 @@ function makeFlow(scope) {
     async progress(done, total, message) {
       if (!isFinite(done)) throw misuse('progress: `done` must be a number');
       if (total !== undefined && !isFinite(total)) throw misuse('progress: `total` must be a number');
+      if (message !== undefined && !isText(message)) throw misuse('progress: `message` must be a text');
       native.progress(done, total, message === undefined ? undefined : text(message));
     },
     async step(name, fn) {
@@ -508,16 +584,16 @@ function makeFlow(scope) {
     pipeline(items, ...stages) { return pipeline(items, stages); },
     async form(form) {
       needRecord('form', 'the form', form);
-      const { title, message, fields } = form;
-      needText('form', '`title`', title);
-      needRecord('form', '`fields`', fields);
-      return await call(scope, 'form', 'form', { title, message, fields }, ['form', title]);
+      const request = { ...form };
+      needText('form', '`title`', request.title);
+      needRecord('form', '`fields`', request.fields);
+      return await call(scope, 'form', 'form', request, ['form', request.title]);
     },
     async approve(request) {
       needRecord('approve', 'the request', request);
-      const { tool, title, args } = request;
-      needText('approve', '`tool`', tool);
-      return await call(scope, 'approve', 'approve', { tool, title, args: args ?? {} }, ['form', isText(title) ? title : tool]);
+      const wanted = { ...request, args: request.args ?? {} };
+      needText('approve', '`tool`', wanted.tool);
+      return await call(scope, 'approve', 'approve', wanted, ['form', isText(wanted.title) ? wanted.title : wanted.tool]);
     },
     async exec(program, args, options) {
       needText('exec', 'the program', program);
@@ -527,19 +603,19 @@ function makeFlow(scope) {
         if (!isText(list[index])) throw misuse(`exec: argument ${index} is not a text`);
       }
       if (options !== undefined) needRecord('exec', 'the options', options);
-      const { cwd, env, stdin, timeoutSeconds, idempotent } = options ?? {};
-      const request = { program, args: list, cwd, env, stdin, timeoutSeconds, idempotent };
+      const request = withOptions('exec', { program, args: list }, options);
       return await call(scope, 'exec', 'exec', request, ['command', joined([program, ...list])]);
     },
     async http(request) {
       needRecord('http', 'the request', request);
-      const { url, method, headers, body } = request;
-      const address = isText(url) ? url : isRecord(url) ? text(url) : '';
-      needText('http', '`url`', address);
-      if (body !== undefined && body !== null && !isText(body)) {
+      const wanted = { ...request };
+      // A `URL` is one as well.
+      if (isRecord(wanted.url)) wanted.url = text(wanted.url);
+      needText('http', '`url`', wanted.url);
+      if (wanted.body !== undefined && wanted.body !== null && !isText(wanted.body)) {
         throw misuse('http: `body` must be a text (JSON.stringify it, and set the content type)');
       }
-      return await call(scope, 'http', 'http', { url: address, method, headers, body });
+      return await call(scope, 'http', 'http', wanted);
     },
     kv,
     value(name, initial) {
@@ -585,7 +661,9 @@ function makeFlow(scope) {
     async env(name) { return (await call(scope, 'env', 'env', { name: needText('env', 'the name', name) })) ?? undefined; },
     async secret(name) { return await call(scope, 'secret', 'secret', { name: needText('secret', 'the name', name) }); },
     fail(message, options) {
-      const { errCode, data } = options ?? {};
+      if (options !== undefined) needRecord('fail', 'the options', options);
+      const { errCode, data, ...others } = options ?? {};
+      if (ownKeys(others).length > 0) throw misuse(`fail: there is no option \`${text(ownKeys(others)[0])}\``);
       if (errCode !== undefined && !isInteger(errCode)) throw misuse('fail: `errCode` must be a whole number');
       throw fatal('business_error', shown(message), errCode, data);
     },
@@ -688,6 +766,15 @@ hide('setTimeout', { setTimeout(fn, delay, ...args) { return timer('setTimeout',
 hide('setInterval', { setInterval(fn, delay, ...args) { return timer('setInterval', fn, delay, args, true); } }.setInterval);
 hide('clearTimeout', { clearTimeout(id) { clearTimer(id); } }.clearTimeout);
 hide('clearInterval', { clearInterval(id) { clearTimer(id); } }.clearInterval);
+
+hide('queueMicrotask', {
+  queueMicrotask(fn) {
+    if (typeof fn !== 'function') throw misuse('queueMicrotask: the argument must be a function');
+    then(resolved(undefined), () => {
+      try { apply(fn, undefined, []); } catch (error) { crash(error); }
+    });
+  },
+}.queueMicrotask);
 
 // What few scripts touch is compiled when it is touched.
 function lazily(names) {

@@ -95,6 +95,9 @@ pub fn analyze(root: &Path, file: &str) -> Result<Analysis, SourceError> {
     }
 }
 
+/// Where people keep orchestration scripts.
+const SCRIPTS_FOLDER: &str = ".claude/workflows/";
+
 /// What the sources alone say.
 struct Read {
     analysis: Analysis,
@@ -106,7 +109,8 @@ fn read(root: &Path, file: &str, sources: &Sources) -> Result<Read, SourceError>
     let shelf = Shelf::new(root, sources);
     let text = shelf.read(file)?;
     let first = compile_module(file, &text, true)?;
-    if first.has_meta && !first.has_default {
+    // Among scripts a file with `meta` is one, whatever else it exports.
+    if first.has_meta && (!first.has_default || file.starts_with(SCRIPTS_FOLDER)) {
         let script = compile_script(file, &text)?;
         let analysis = Analysis {
             kind: JobKind::Script,
@@ -118,7 +122,7 @@ fn read(root: &Path, file: &str, sources: &Sources) -> Result<Read, SourceError>
     }
     if !first.has_default {
         return Err(SourceError::of_file(
-            SourceErrorCode::Entrypoint,
+            SourceErrorCode::Undeclared,
             file,
             "there is no default export: add `export default async function (input, flow) { … }`",
         ));

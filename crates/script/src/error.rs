@@ -22,6 +22,8 @@ pub enum SourceErrorCode {
     Meta,
     /// Its `entrypoint` declaration cannot be read.
     Entrypoint,
+    /// It is neither a module with a default export nor a script with `meta`.
+    Undeclared,
 }
 
 /// Why a source cannot be used, and where the fault lies.

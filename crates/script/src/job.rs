@@ -62,6 +62,9 @@ pub struct Job {
     /// Milliseconds that a script may compute before its first `await`; none: only the run's own time limits it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub first_slice_ms: Option<u64>,
+    /// The same for every later stretch between two times that it waits for something.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub later_slice_ms: Option<u64>,
     /// Agent options, of those that a provider may honour or not, that this run's does; the others are noted and left
     /// out. None: all are passed on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -90,6 +93,8 @@ impl Job {
     pub const MAX_ITEMS: u64 = 4_096;
     /// Milliseconds of an orchestration script's first slice.
     pub const FIRST_SLICE_MS: u64 = 5_000;
+    /// Milliseconds of each later one. Longer, since agents' answers may be much to work through.
+    pub const LATER_SLICE_MS: u64 = 30_000;
 
     fn default_items() -> u64 {
         Self::MAX_ITEMS
@@ -114,6 +119,7 @@ impl Job {
             meta: None,
             max_items: Self::MAX_ITEMS,
             first_slice_ms: None,
+            later_slice_ms: None,
             agent_options: None,
             workflows: BTreeMap::new(),
             cancelled: None,

@@ -9,6 +9,7 @@
 //! hostile source may cost the process it is in.
 
 mod analyze;
+mod arguments;
 mod control;
 mod engine;
 mod error;

@@ -50,19 +50,37 @@ impl ModuleSource {
 pub(crate) struct Shelf<'a> {
     root: &'a Path,
     sources: &'a Sources,
+    /// Whether what was not kept with the run is looked for in the project.
+    late: bool,
 }
 
 impl<'a> Shelf<'a> {
     pub(crate) fn new(root: &'a Path, sources: &'a Sources) -> Self {
-        Self { root, sources }
+        Self { root, sources, late: false }
+    }
+
+    /// A shelf for what a run asks for while it goes on. What was not kept with it was never loaded before, so that the
+    /// project's copy of today is as good as any.
+    pub(crate) fn late(root: &'a Path, sources: &'a Sources) -> Self {
+        Self { root, sources, late: true }
+    }
+
+    /// Tells whether a file is not among those kept with a run that is continued.
+    pub(crate) fn lacks(&self, path: &str) -> bool {
+        matches!(self.sources, Sources::Kept(texts) if !texts.contains_key(path))
     }
 
     /// Reads the text of a module.
     pub(crate) fn read(&self, path: &str) -> Result<String, SourceError> {
         match self.sources {
-            Sources::Kept(texts) => texts.get(path).cloned().ok_or_else(|| {
-                SourceError::of_file(SourceErrorCode::Unreadable, path, "not among the sources kept with the run")
-            }),
+            Sources::Kept(texts) => match texts.get(path) {
+                Some(text) => Ok(text.clone()),
+                None if self.late => read_inside(self.root, path),
+                None => {
+                    let why = "not among the sources kept with the run";
+                    Err(SourceError::of_file(SourceErrorCode::Unreadable, path, why))
+                }
+            },
             Sources::Disk => read_inside(self.root, path),
         }
     }
@@ -109,7 +127,12 @@ impl<'a> Shelf<'a> {
             }
         }
         let path = parts.join("/");
-        self.complete(&path).ok_or_else(|| {
+        // What is kept goes before what came to the project since.
+        let found = self.complete(&path).or_else(|| match (self.late, self.sources) {
+            (true, Sources::Kept(_)) => Shelf::new(self.root, &Sources::Disk).complete(&path),
+            (true | false, _) => None,
+        });
+        found.ok_or_else(|| {
             let reason = match Path::new(&path).extension().and_then(|extension| extension.to_str()) {
                 Some("ts" | "js" | "mjs" | "json") | None => "there is no such file in the project",
                 Some(_) => "only .ts, .js, .mjs and .json files can be imported",

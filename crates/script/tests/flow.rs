@@ -28,7 +28,7 @@ fn echoed(body: &str) -> Value {
 fn each_call_asks_its_kind_with_its_arguments() {
     for (body, kind, args) in [
         (
-            "flow.form({title: 'T', message: 'M', fields: {a: {type: 'string'}}, x: 1})",
+            "flow.form({title: 'T', message: 'M', fields: {a: {type: 'string'}}})",
             "form",
             json!({"title": "T", "message": "M", "fields": {"a": {"type": "string"}}}),
         ),
@@ -57,7 +57,7 @@ fn each_call_asks_its_kind_with_its_arguments() {
         ("flow.kv.delete('k')", "kv.delete", json!({"key": "k"})),
         ("flow.kv.list('p')", "kv.list", json!({"prefix": "p"})),
         ("flow.kv.list()", "kv.list", json!({"prefix": ""})),
-        ("flow.knowledge.add({text: 't', tags: ['a'], junk: 1})", "knowledge.add", json!({"text": "t", "tags": ["a"]})),
+        ("flow.knowledge.add({text: 't', tags: ['a']})", "knowledge.add", json!({"text": "t", "tags": ["a"]})),
         ("flow.knowledge.search('q', {limit: 3})", "knowledge.search", json!({"query": "q", "limit": 3})),
         ("flow.knowledge.remove('i')", "knowledge.remove", json!({"id": "i"})),
         ("flow.knowledge.list()", "knowledge.list", json!({})),
@@ -573,4 +573,34 @@ fn a_missing_default_export_is_said() {
     insta::assert_snapshot!(shown(&run(&job, &mut TestHost::silent())), @"script_error: a.js has no default export that is a function: add `export default async function (input, flow) { … }`");
     let project = Project::new(&[]);
     insta::assert_snapshot!(shown(&run(&project.job("gone.ts"), &mut TestHost::silent())), @"script_error: gone.ts: the file does not exist");
+}
+
+#[test]
+fn wrong_arguments_are_told_and_end_the_run_whatever_catches_them() {
+    for (call, told) in [
+        ("flow.exec('a', [], { CWD: '/' })", "exec: there is no `CWD`"),
+        ("flow.exec('a', [], { program: 'b' })", "exec: there is no option `program`"),
+        ("flow.exec('a', [], { timeoutSeconds: '1' })", "exec: `timeoutSeconds` must be a number above 0"),
+        ("flow.exec('a', [], { timeoutSeconds: -1 })", "exec: `timeoutSeconds` must be a number above 0"),
+        ("flow.exec('a', [], { stdin: 1 })", "exec: `stdin` must be a text"),
+        ("flow.exec('a', [], { env: { A: 1 } })", "exec: `env` must be an object of texts"),
+        ("flow.http({ url: 'http://a/', timeoutMs: 1 })", "http: there is no `timeoutMs`"),
+        ("flow.http({ url: 'http://a/', method: 5 })", "http: `method` must be the name of a request method"),
+        ("flow.http({ url: 'http://a/', headers: ['a'] })", "http: `headers` must be an object of texts"),
+        ("flow.kv.list(5)", "kv.list: `prefix` must be a text"),
+        (
+            "flow.kv.set('a', (() => { let a = []; for (let i = 0; i < 200; i++) a = [a]; return a })())",
+            "kv.set: the arguments are",
+        ),
+        ("flow.knowledge.add({ text: 'a', tags: 'b' })", "knowledge.add: `tags` must be a list of texts"),
+        ("flow.knowledge.add({ text: 'a', Title: 'b' })", "knowledge.add: there is no `Title`"),
+        ("flow.knowledge.search('a', { limit: -1 })", "knowledge.search: `limit` must be a whole number"),
+        ("flow.form({ title: 'a', fields: {}, bogus: 1 })", "form: there is no `bogus`"),
+        ("flow.agent('a', { timeoutMs: 'x' })", "agent: option `timeoutMs` must be"),
+        ("flow.agent('a', { retries: 11 })", "agent: option `retries` must be"),
+        ("flow.progress(1, 2, {})", "progress: `message` must be a text"),
+    ] {
+        let outcome = shown_of(&format!("try {{ await {call} }} catch {{}} return 1"));
+        assert!(outcome.contains(told), "{call}: {outcome}");
+    }
 }

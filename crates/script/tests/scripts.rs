@@ -139,7 +139,7 @@ fn what_is_no_script_is_refused_before_anything_runs() {
     script_error: n.js:1:21: invalid meta: meta must be an object
     script_error: n.js:1:1: a script has one statement `export const meta = { … }`
     script_error: n.js:1:22: a script cannot import `./shared/rank.js`: it has no modules, and agents do such work
-    script_error: n.js:2:1: a script exports `meta` and nothing else
+    script_error: n.js:2:1: only `meta` may be exported from a script
     script_error: n.js:3:1: Unexpected token
     script_error: n.js:2:6: Expected a semicolon or an implicit semicolon after a statement, but found none
     script_error: n.js:1:5: Expected a semicolon or an implicit semicolon after a statement, but found none
@@ -301,5 +301,104 @@ fn hooks_are_frozen_but_can_be_replaced() {
             "const f = [agent, parallel, pipeline, phase, log].every(Object.isFrozen); agent = async () => 'pretend'; return [f, await agent('x')]"
         ),
         json!([true, "pretend"])
+    );
+}
+
+#[test]
+fn what_a_microtask_throws_ends_the_run_as_what_a_timer_throws() {
+    let outcome =
+        run(&job("queueMicrotask(() => { throw new Error('lost') }); await agent('a'); return 1"), &mut host());
+    assert_eq!(shown(&outcome), "script_error: Error: lost");
+    assert_eq!(output_of("let a = 1; queueMicrotask(() => { a = 2 }); await null; await null; return a"), json!(2));
+}
+
+#[test]
+fn a_rejection_that_nobody_handles_is_noted_once() {
+    let body = "Promise.reject(new Error('dropped')); Promise.reject(new Error('dropped')); await agent('a'); return 1";
+    assert_eq!(notes_of(body), ["unhandled-rejection Error: dropped"]);
+}
+
+#[test]
+fn numbers_that_are_none_are_noted_and_left_out() {
+    let body = "for (const options of [{ timeoutMs: 'x' }, { stallMs: 0 }, { retries: 1.5 }, { retries: 100 }])\n\
+                await agent('a', options);\nreturn 1";
+    assert_eq!(notes_of(body), ["option-ignored timeoutMs", "option-ignored stallMs", "option-ignored retries"]);
+}
+
+#[test]
+fn tokens_that_a_provider_does_not_tell_are_estimated() {
+    let mut host = TestHost::new(|_| Reply::Value(json!({"value": "x".repeat(40)})));
+    let mut job =
+        job("const seen = []; for (let i = 0; i < 9; i++) { await agent('a'); seen.push(budget.spent()) } return seen");
+    job.max_tokens = Some(15);
+    let outcome = run(&job, &mut host);
+    assert!(shown(&outcome).contains("20 of 15 output tokens"), "{outcome:?}");
+    assert_eq!(host.notes().iter().filter(|(code, _)| code == "budget-estimated").count(), 1);
+    job.max_tokens = None;
+    let mut host = TestHost::new(|_| Reply::Value(json!({"value": "x".repeat(40)})));
+    assert_eq!(shown(&run(&job, &mut host)), "success: [10,20,30,40,50,60,70,80,90]");
+    assert_eq!(host.notes(), []);
+}
+
+#[test]
+fn a_schema_that_is_none_is_no_agent() {
+    let mut host = TestHost::new(|_| Reply::Error("UNSUPPORTED_SCHEMA", "no schema"));
+    let job =
+        job("try { await agent('a', { schema: { type: 7 } }) } catch (error) { return [error.code, budget.spent()] }");
+    assert_eq!(shown(&run(&job, &mut host)), r#"success: ["UNSUPPORTED_SCHEMA",0]"#);
+}
+
+#[test]
+fn a_script_that_is_run_by_another_is_kept_from_the_start() {
+    let other = "export const meta = { name: 'b', description: 'd' }\nreturn 'b ran'";
+    let late = "export const meta = { name: 'c', description: 'd' }\nreturn 'c ran'";
+    let source = format!(
+        "{META}const first = await agent('a');\nreturn [first, await workflow('b'), await workflow({{ scriptPath: 'c.js' }})]"
+    );
+    let project = common::Project::new(&[("n.js", &source), ("b.js", other), ("c.js", late)]);
+    let mut job = project.job("n.js");
+    job.kind = JobKind::Script;
+    job.workflows = [("b".to_owned(), "b.js".to_owned()), ("n".to_owned(), "n.js".to_owned())].into();
+    let mut first = host();
+    first.dies_after = Some(0);
+    run(&job, &mut first);
+    let kept: Vec<&str> = first.loaded.iter().map(|module| module.path.as_str()).collect();
+    assert_eq!(kept, ["n.js", "b.js"]);
+    // Later, and another text of what is kept lies in the project by now.
+    std::fs::write(project.folder.path().join("b.js"), "nothing").expect("a file");
+    job.sources = workflow_script::Sources::Kept(
+        first.loaded.iter().map(|module| (module.path.clone(), module.text.clone())).collect(),
+    );
+    job.journal = first.journal.clone();
+    let mut second = host();
+    assert_eq!(shown(&run(&job, &mut second)), r#"success: ["echo:a","b ran","c ran"]"#);
+    assert!(second.loaded.iter().any(|module| module.path == "c.js" && module.text == late), "kept from now on");
+    assert_eq!(second.notes(), [("source-late".to_owned(), Some("c.js".to_owned()))]);
+}
+
+#[test]
+fn a_stretch_that_takes_too_long_ends_the_run() {
+    for body in ["await agent('a'); for (;;) {}", "await agent('a'); for (;;) await null"] {
+        let mut job = job(body);
+        job.later_slice_ms = Some(50);
+        let outcome = run(&job, &mut host());
+        assert_eq!(
+            shown(&outcome),
+            "script_error: the script timed out: it computed for over 50 ms without waiting for anything"
+        );
+    }
+}
+
+#[test]
+fn a_stack_is_the_author_s_own() {
+    let body = "function inner() { return new Error('x').stack }\nconst made = {}; Error.captureStackTrace(made);\n\
+                const [stack] = await parallel([() => inner()]);\nreturn [stack, made.stack]";
+    let Value::Array(stacks) = output_of(body) else { panic!("two stacks") };
+    let stack = stacks[0].as_str().expect("a text");
+    assert!(stack.trim_start().starts_with("at inner (n.js:2:"), "{stack}");
+    assert!(!stack.contains("flow:"), "{stack}");
+    assert!(
+        stacks[1].as_str().is_some_and(|stack| stack.contains("n.js:3:") && !stack.contains("capture")),
+        "{stacks:?}"
     );
 }

@@ -43,7 +43,10 @@ pub(crate) const HISTORY: Schema = Schema {
 /// Key-value pairs, PersistentValues and knowledge.
 pub(crate) const DATA: Schema = Schema {
     application_id: 0x5746_4344, // "WFCD"
-    files: &[include_str!("../../../migrations/data/0001_first.sql")],
+    files: &[
+        include_str!("../../../migrations/data/0001_first.sql"),
+        include_str!("../../../migrations/data/0002_calls.sql"),
+    ],
     min_writer: 1,
 };
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use model::{CancelReason, Entrypoint, EnvelopeStatus, ErrorCode, Limits, Origin, RunCaps, StructureReport};
+use model::{CancelReason, Entrypoint, EnvelopeStatus, ErrorCode, Limits, Origin, RunCaps, RunError, StructureReport};
 use project::ManagedFiles;
 use runtime::{Asked, Executor, RunEvent, RunHandle, StartError, WorkerImage};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use crate::cli::Run;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::open::{self, Opened};
-use crate::{out, retention, terminal};
+use crate::{out, retention, script_texts, terminal};
 
 /// The signals that end a run politely, each with the exit code that tells of it (128 and the signal's number).
 const ENDINGS: [(SignalKind, u8); 3] =
@@ -182,6 +182,9 @@ pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles, mut endings
                     out::note("error: the run ended without a result");
                     return Exit::Failed as u8;
                 };
+                if let Some(error) = &envelope.error {
+                    tell_whole(error);
+                }
                 out::json(&envelope.to_json(usize::MAX));
                 return match (envelope.status, interrupted) {
                     (EnvelopeStatus::Success, _) => 0,
@@ -193,6 +196,17 @@ pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles, mut endings
                 interrupted = Some(code);
                 cancel(&run);
             }
+        }
+    }
+}
+
+/// Shows what of an error the one line in the result leaves out.
+fn tell_whole(error: &RunError) {
+    let whole = script_texts::whole_error(error);
+    if whole != error.message {
+        out::note("error:");
+        for line in whole.lines() {
+            out::note(&out::one_line(line));
         }
     }
 }
@@ -224,6 +238,9 @@ async fn answer(run: &RunHandle, asked: Asked, files: &ManagedFiles) {
     }
 }
 
+/// Characters of one line that a terminal shows while a run goes on; the history has it whole.
+const LINE_CHARACTERS: usize = 2_000;
+
 fn show(event: RunEvent) {
     match event {
         RunEvent::Progress { done, total, message } => {
@@ -233,14 +250,14 @@ fn show(event: RunEvent) {
             };
             // A count without words is for bars, and there is none here.
             if let Some(message) = message {
-                out::note(&format!("· {counted}{}", out::one_line(&message)));
+                out::note(&format!("· {counted}{}", out::one_line(&model::beginning(&message, LINE_CHARACTERS))));
             } else if !counted.is_empty() {
                 out::note(&format!("· {}", counted.trim_end()));
             }
         }
         RunEvent::Output { text, .. } => {
             for line in text.lines() {
-                out::note(&out::one_line(line));
+                out::note(&out::one_line(&model::beginning(line, LINE_CHARACTERS)));
             }
         }
         RunEvent::Question(_) | RunEvent::Answered { .. } => {}

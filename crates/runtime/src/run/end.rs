@@ -107,7 +107,7 @@ pub(super) fn waiting_error(
         format!(
             "the run waits for an answer to \"{}\": {why}. A person answers in the window or with `workflow-code runs \
              resume {run} {answer}{place}`; the result is then given by `workflow-code runs wait {run}{place}`",
-            form.title
+            model::beginning(&form.title, 300)
         ),
     )
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use model::{Approval, Form, InteractionKind, visible_line};
+use project::EnvFile;
 use serde_json::Value;
 use store::Masker;
 
 use super::questions::leave;
+use crate::context::Project;
 use crate::protocol::ExecJob;
 
 /// The longest a program may run when the call says nothing: half an hour.
@@ -60,6 +62,31 @@ pub(super) fn job(seq: u64, args: &Value, project_folder: &str) -> Result<ExecJo
     })
 }
 
+/// Follows the links in a call's folder, so that the folder that is judged and shown is the one that it starts in. Returns
+/// the project's folder, followed in the same way.
+pub(super) fn settle_folder(job: &mut ExecJob, project_folder: &str) -> Result<String, String> {
+    let real = |folder: &str| {
+        std::fs::canonicalize(folder).and_then(|real| {
+            real.into_os_string().into_string().map_err(|_| std::io::ErrorKind::InvalidFilename.into())
+        })
+    };
+    let folder =
+        real(&job.folder).map_err(|problem| format!("`cwd`: there is no folder `{}` ({problem})", job.folder))?;
+    if !Path::new(&folder).is_dir() {
+        return Err(format!("`cwd`: `{}` is no folder", job.folder));
+    }
+    job.folder = folder;
+    real(project_folder).map_err(|problem| format!("the project's folder cannot be had: {problem}"))
+}
+
+/// What every program gets: the launcher's own environment, as commands do, and nothing of the project's `.env`.
+pub(super) fn environment(project: &Project) -> BTreeMap<String, String> {
+    project::command_environment(&project.environment, &EnvFile::default(), &[])
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
 /// What a call of `exec` sets beside the command itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Own {
@@ -71,7 +98,9 @@ pub(super) struct Own {
 
 /// Tells whether a program may start unasked. The pattern `*` covers every call. Any other covers no call that sets
 /// environment variables, writes to the program's standard input or runs outside the project's folder: those decide what
-/// the program does (`PATH`, `LD_PRELOAD`, what `sh` reads), and the pattern does not speak of them.
+/// the program does (`PATH`, `LD_PRELOAD`, what `sh` reads), and the pattern does not speak of them. Nothing of a
+/// project's `.env` reaches a program unless the call sets it, for the same reason: no list of names tells all that
+/// steer a loader or an interpreter.
 ///
 /// A pattern is compared with the program and its arguments joined by single spaces; `*` in it stands for anything. So
 /// that nothing passes for what it is not, an argument that is empty or holds a space or a line break is never covered,
@@ -101,7 +130,7 @@ pub(super) fn is_allowed(job: &ExecJob, own: &Own, patterns: &[String]) -> bool 
     })
 }
 
-/// Tells whether a folder is `outer` or below it, by its name alone: one that goes up anywhere is not.
+/// Tells whether a folder, whose links were followed, is `outer` or below it: one that goes up anywhere is not.
 fn is_within(folder: &str, outer: &str) -> bool {
     let folder = Path::new(folder);
     !folder.components().any(|part| part == Component::ParentDir) && folder.starts_with(outer)

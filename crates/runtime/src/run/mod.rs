@@ -729,6 +729,7 @@ impl Drive {
         };
         if kind != JobKind::Module {
             job.first_slice_ms = Some(Job::FIRST_SLICE_MS);
+            job.later_slice_ms = Some(Job::LATER_SLICE_MS);
         }
         job.agent_options = running.crew.options();
         job.args_verbatim = self.request.entrypoint.args_verbatim;
@@ -812,7 +813,12 @@ impl Drive {
             entrypoint_id: self.request.entrypoint.id.clone(),
             entrypoint_title: self.request.entrypoint.title.clone(),
             output: end.output.map(|output| masker.mask_json(&output)),
-            error: end.error.map(|error| RunError { message: masker.mask(&error.message).into_owned(), ..error }),
+            error: end.error.map(|error| RunError {
+                message: masker.mask(&error.message).into_owned(),
+                cause: error.cause.map(|cause| masker.mask(&cause).into_owned()),
+                data: error.data.map(|data| masker.mask_json(&data)),
+                ..error
+            }),
             pending: None,
             files: masked_files(&masker, files),
         }

@@ -1,6 +1,6 @@
 //! What of a run is in hand while it runs: what its worker says comes in here, and what it asked for goes out.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -235,6 +235,7 @@ impl Running {
         let host = Arc::clone(&self.host);
         let results = results.clone();
         let run = self.lease.run().clone();
+        let store = self.store.clone();
         self.in_flight += 1;
         tokio::spawn(async move {
             let outcome = match call.kind {
@@ -244,8 +245,16 @@ impl Running {
                     Ok(Value::Null)
                 }
                 kind => {
-                    let args = call.args.clone();
-                    blocking(move || host_calls::perform(&host, &run, kind, &args)).await
+                    let made = call.clone();
+                    let reads =
+                        matches!(kind, CallKind::FilesInfo | CallKind::FilesReadText | CallKind::FilesReadBytes);
+                    blocking(move || {
+                        if reads {
+                            host_calls::may_read(&store, &host, &run, &made.args)?;
+                        }
+                        host_calls::perform(&host, &run, &made)
+                    })
+                    .await
                 }
             };
             // The run may have ended meanwhile.
@@ -417,15 +426,15 @@ impl Running {
                 return Ok(());
             }
         };
-        let mut environment: BTreeMap<String, String> =
-            project::command_environment(&project.environment, &self.host.env_file, &[])
-                .into_iter()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-                .collect();
-        let own = Own {
-            environment: job.environment.clone(),
-            project_folder: project.manifest.root.to_string_lossy().into_owned(),
+        let project_folder = match exec::settle_folder(&mut job, &project.manifest.root.to_string_lossy()) {
+            Ok(folder) => folder,
+            Err(message) => {
+                self.fail(call, "invalid_argument", message, results);
+                return Ok(());
+            }
         };
+        let mut environment = exec::environment(&project);
+        let own = Own { environment: job.environment.clone(), project_folder };
         environment.append(&mut job.environment);
         job.environment = environment;
         let idempotent = call.args.get("idempotent") == Some(&Value::Bool(true));

@@ -79,7 +79,9 @@ fn run(job: &ExecJob) -> Result<Executed, String> {
     let (stdout, cut) = stdout.and_then(|thread| thread.join().ok()).unwrap_or_default();
     let (stderr, also_cut) = stderr.and_then(|thread| thread.join().ok()).unwrap_or_default();
     if ended == Some(Ended::Late) {
-        return Err(format!("`{}` took longer than {} s", job.program, job.timeout_ms / 1000));
+        // 0.8, and 90 without a point.
+        let seconds = std::time::Duration::from_millis(job.timeout_ms).as_secs_f64();
+        return Err(format!("`{}` took longer than {seconds} s", job.program));
     }
     let status = status.map_err(|error| error.to_string())?;
     Ok(Executed {

@@ -15,7 +15,12 @@ pub(super) fn run(job: &StructureJob, link: &Link) {
                 declaration: analysis.declaration,
                 modules: analysis.modules.into_iter().map(|module| module.path).collect(),
             }),
-            Err(error) => Err(Broken { message: error.message, file: Some(error.file), line: error.line }),
+            Err(error) => Err(Broken {
+                undeclared: error.code == script::SourceErrorCode::Undeclared,
+                message: error.message,
+                file: Some(error.file),
+                line: error.line,
+            }),
         };
         link.say(&FromWorker::Analysed(Analysed { index, found }));
     }

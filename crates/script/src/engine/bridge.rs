@@ -3,14 +3,16 @@
 //! Each takes and gives texts and numbers. Once a run's end is decided every one that would have an effect throws, so
 //! that a script that catches a fatal error can do nothing more.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use model::{ErrorCode, NodeKind, NodeStatus, RunError};
 use rquickjs::function::Opt;
 use rquickjs::{Ctx, Exception, Function, Object, TypedArray};
+use serde_json::Value;
 
 use super::failure::Thrown;
-use super::loader::Access;
+use super::loader::{Access, Nested, source_late};
 use super::shared::{Shared, ToHost};
 use crate::json;
 use crate::{CallKind, HostCall, Narration, Outcome, Stream, meta};
@@ -65,6 +67,13 @@ fn orchestration<'js>(ctx: &Ctx<'js>, native: &Object<'js>, access: &Access) -> 
     };
     native.set("agentAccepted", Function::new(ctx.clone(), accept)?)?;
     let state = Rc::clone(&access.shared);
+    let refuse = move || {
+        let mut tally = state.tally.get();
+        tally.agents_started = tally.agents_started.saturating_sub(1);
+        state.tally.set(tally);
+    };
+    native.set("agentRefused", Function::new(ctx.clone(), refuse)?)?;
+    let state = Rc::clone(&access.shared);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; a float keeps 2^53 tokens")]
     let ended = move |failed: bool, tokens: f64| {
         let mut tally = state.tally.get();
@@ -90,7 +99,10 @@ fn orchestration<'js>(ctx: &Ctx<'js>, native: &Object<'js>, access: &Access) -> 
                 answer.set(0, code)?;
                 answer.set(1, message)?;
             }
-            Ok((code, file, source)) => {
+            Ok(Nested { code, file, source, late }) => {
+                if late {
+                    shared.narrate(Narration::Note(source_late(&file)));
+                }
                 shared.send(ToHost::Loaded(vec![source]));
                 let mut options = rquickjs::context::EvalOptions::default();
                 options.strict = false;
@@ -112,17 +124,35 @@ fn check(ctx: &Ctx<'_>, shared: &Shared) -> rquickjs::Result<()> {
 }
 
 fn calls<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> rquickjs::Result<()> {
-    let state = Rc::clone(shared);
-    let issue = move |ctx: Ctx<'js>, kind: String, args: String, node: u32, own: u32| -> rquickjs::Result<f64> {
+    // Between a call's check and its issue nothing of the script runs.
+    let prepared: Rc<RefCell<Value>> = Rc::default();
+    let (state, waiting) = (Rc::clone(shared), Rc::clone(&prepared));
+    let prepare = move |ctx: Ctx<'js>, kind: String, args: String| -> rquickjs::Result<Option<String>> {
         check(&ctx, &state)?;
         let Some(kind) = CallKind::parse(&kind) else {
             return Err(Exception::throw_message(&ctx, "there is no such host call"));
         };
         if args.len() > json::CALL_BYTES {
-            return Err(Exception::throw_range(&ctx, &format!("{}: the arguments are too large", kind.as_str())));
+            return Ok(Some("the arguments are too large".into()));
         }
-        let args = json::parse(&json::without_lone_surrogates(args))
-            .map_err(|error| Exception::throw_range(&ctx, &format!("{}: the arguments are {error}", kind.as_str())))?;
+        Ok(match json::parse(&json::without_lone_surrogates(args)) {
+            Ok(args) => {
+                let fault = crate::arguments::fault(kind, &args);
+                *waiting.borrow_mut() = args;
+                fault
+            }
+            Err(error) => Some(format!("the arguments are {error}")),
+        })
+    };
+    native.set("prepare", Function::new(ctx.clone(), prepare)?)?;
+
+    let state = Rc::clone(shared);
+    let issue = move |ctx: Ctx<'js>, kind: String, node: u32, own: u32| -> rquickjs::Result<f64> {
+        check(&ctx, &state)?;
+        let Some(kind) = CallKind::parse(&kind) else {
+            return Err(Exception::throw_message(&ctx, "there is no such host call"));
+        };
+        let args = prepared.take();
         let fingerprint = json::fingerprint(kind.as_str(), &args);
         let mut replay = state.replay.borrow_mut();
         let seq = replay.next_seq();
@@ -236,10 +266,19 @@ fn narration<'js>(ctx: &Ctx<'js>, native: &Object<'js>, shared: &Rc<Shared>) -> 
 }
 
 fn ending<'js>(ctx: &Ctx<'js>, native: &Object<'js>, access: &Access) -> rquickjs::Result<()> {
-    let Access { library, shared } = access.clone();
+    let library = Rc::clone(&access.library);
+    let stack = move |stack: String| {
+        super::failure::map_stack(&stack, &|file, line, column| {
+            // While a module is being loaded nothing of the script runs.
+            library.try_borrow().ok()?.place(file, line, column)
+        })
+    };
+    native.set("stack", Function::new(ctx.clone(), stack)?)?;
+
+    let shared = Rc::clone(&access.shared);
     let fatal = move |code: String, message: String, err_code: Option<f64>, data: Option<String>, stack: String| {
         let thrown = Thrown { name: String::new(), message, stack, code: code.clone(), err_code, data };
-        let mut error = thrown.into_error(&|file, line, column| library.borrow().place(file, line, column));
+        let mut error = thrown.into_error();
         if code == "business_error" {
             error.code = ErrorCode::BusinessError;
         }
@@ -261,7 +300,7 @@ fn ending<'js>(ctx: &Ctx<'js>, native: &Object<'js>, access: &Access) -> rquickj
     };
     native.set("finish", Function::new(ctx.clone(), finish)?)?;
 
-    let Access { library, shared } = access.clone();
+    let shared = Rc::clone(&access.shared);
     let crash = move |name: String,
                       message: String,
                       stack: String,
@@ -269,7 +308,7 @@ fn ending<'js>(ctx: &Ctx<'js>, native: &Object<'js>, access: &Access) -> rquickj
                       err_code: Opt<Option<f64>>,
                       data: Opt<Option<String>>| {
         let thrown = Thrown { name, message, stack, code, err_code: err_code.0.flatten(), data: data.0.flatten() };
-        let error = thrown.into_error(&|file, line, column| library.borrow().place(file, line, column));
+        let error = thrown.into_error();
         shared.end(Outcome::Failed(error));
     };
     native.set("crash", Function::new(ctx.clone(), crash)?)

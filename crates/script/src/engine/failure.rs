@@ -42,7 +42,7 @@ impl Thrown {
     }
 
     /// Turns it into a run's error.
-    pub(super) fn into_error(self, place: &Places<'_>) -> RunError {
+    pub(super) fn into_error(self) -> RunError {
         let head = match (self.name.as_str(), self.message.as_str()) {
             ("", "") => "the script threw an empty value".to_owned(),
             ("", message) => message.to_owned(),
@@ -56,7 +56,8 @@ impl Thrown {
         let err_code = self.err_code.map(|number| number as i64).filter(|&number| number != 0);
         error.err_code = err_code;
         error.data = self.data.as_deref().and_then(|text| crate::json::parse(text).ok());
-        let stack = map_stack(&self.stack, place);
+        let stack: Vec<&str> = self.stack.lines().filter(|line| !line.trim().is_empty()).take(STACK_LINES).collect();
+        let stack = stack.join("\n");
         if !stack.is_empty() || error.message != head {
             error.cause = Some(if stack.is_empty() { head } else { format!("{head}\n{stack}") });
         }
@@ -101,7 +102,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// Rewrites the places of a stack, and leaves out the frames of the engine's own scripts.
-fn map_stack(stack: &str, place: &Places<'_>) -> String {
+pub(super) fn map_stack(stack: &str, place: &Places<'_>) -> String {
     stack
         .lines()
         .filter(|line| {

@@ -10,7 +10,7 @@ use rquickjs::{Ctx, Exception, Module};
 use super::shared::{Shared, ToHost};
 use crate::modules::{Graph, Shelf};
 use crate::source::{LineMap, WRAP_LINES, compile_script};
-use crate::{Job, ModuleSource, SourceErrorCode};
+use crate::{Job, ModuleSource, Narration, Note, SourceErrorCode};
 
 /// A name as it is written where it is an id: every run of other characters is one `-`.
 fn as_id(name: &str) -> String {
@@ -28,6 +28,21 @@ fn as_id(name: &str) -> String {
 /// Why a script cannot be run inside another: a code and a sentence.
 pub(super) type Refused = (&'static str, String);
 
+/// A script that `workflow()` found.
+pub(super) struct Nested {
+    pub code: String,
+    pub file: String,
+    pub source: ModuleSource,
+    /// Whether it was not kept with the run and is the project's copy of today.
+    pub late: bool,
+}
+
+/// What is noted of a file that a continued run uses and that was not kept with it: nothing of it ran before.
+pub(super) fn source_late(file: &str) -> Note {
+    let text = format!("`{file}` was not kept with the run when it began, so the project's copy of today is used");
+    crate::meta::note("source-late", Some(file), text)
+}
+
 /// The modules of one run, compiled, and where further ones are read.
 pub(super) struct Library {
     job: Job,
@@ -44,8 +59,8 @@ impl Library {
         Self { job, graph, scripts }
     }
 
-    /// Reads and wraps a script for `workflow()`: its code, its path and its source, or a code and a sentence.
-    pub(super) fn nested(&mut self, by_path: bool, wanted: &str) -> Result<(String, String, ModuleSource), Refused> {
+    /// Reads and wraps a script for `workflow()`, or gives a code and a sentence.
+    pub(super) fn nested(&mut self, by_path: bool, wanted: &str) -> Result<Nested, Refused> {
         let file = if by_path {
             let root = self.job.root.to_string_lossy().into_owned();
             wanted.strip_prefix(&format!("{root}/")).unwrap_or(wanted).trim_start_matches("./").to_owned()
@@ -62,9 +77,9 @@ impl Library {
                 }
             }
         };
-        let text = Shelf::new(&self.job.root, &self.job.sources)
-            .read(&file)
-            .map_err(|error| ("WORKFLOW_UNKNOWN", error.to_string()))?;
+        let shelf = Shelf::late(&self.job.root, &self.job.sources);
+        let text = shelf.read(&file).map_err(|error| ("WORKFLOW_UNKNOWN", error.to_string()))?;
+        let late = shelf.lacks(&file);
         let compiled = compile_script(&file, &text).map_err(|error| {
             let code = if error.code == SourceErrorCode::Meta { "META_INVALID" } else { "SCRIPT_PARSE" };
             (code, error.to_string())
@@ -74,7 +89,7 @@ impl Library {
             self.scripts.push((file.clone(), compiled.map));
         }
         let source = ModuleSource::new(&file, text);
-        Ok((code, file, source))
+        Ok(Nested { code, file, source, late })
     }
 
     /// Finds where a place of what the engine ran was written.
@@ -115,7 +130,7 @@ impl Resolver for Access {
             ));
         }
         let job = &library.job;
-        Shelf::new(&job.root, &job.sources)
+        Shelf::late(&job.root, &job.sources)
             .resolve(base, name)
             .map_err(|(_, message)| Exception::throw_type(ctx, &message))
     }
@@ -133,11 +148,14 @@ impl Loader for Access {
             Some(code) => code,
             None => {
                 let library = &mut *self.library.borrow_mut();
-                let shelf = Shelf::new(&library.job.root, &library.job.sources);
+                let shelf = Shelf::late(&library.job.root, &library.job.sources);
                 let new = library
                     .graph
                     .load_late(&shelf, name)
                     .map_err(|error| Exception::throw_type(ctx, &format!("cannot import: {error}")))?;
+                for module in new.iter().filter(|module| shelf.lacks(&module.path)) {
+                    self.shared.narrate(Narration::Note(source_late(&module.path)));
+                }
                 // Kept with the run before any of it is executed.
                 self.shared.send(ToHost::Loaded(new));
                 library.code(name).unwrap_or_default()

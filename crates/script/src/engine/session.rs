@@ -1,6 +1,7 @@
 //! One run on the engine's thread: load, start, then drain and deliver until it ends.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -15,15 +16,19 @@ use super::failure::Thrown;
 use super::loader::{Access, Library};
 use super::memory::Bounded;
 use super::replay::Next;
-use super::shared::{Shared, ToHost};
+use super::shared::{Shared, Slice, ToHost};
 use crate::modules::{Graph, Shelf};
 use crate::source::{LineMap, compile_body, compile_module, compile_script};
 use crate::{
-    Control, Delivery, HostError, Job, JobKind, ModuleSource, Narration, Outcome, SourceError, SourceErrorCode, Stream,
+    Control, Delivery, HostError, Job, JobKind, ModuleSource, Narration, Outcome, SourceError, SourceErrorCode,
+    Sources, Stream,
 };
 
 /// Rejections that may lie unhandled at a time; a script with more has lost count itself.
 const REJECTIONS: usize = 1_000;
+
+/// Bytes of scripts for `workflow()` that are kept with a run from its beginning.
+const SIBLING_BYTES: usize = 8 * 1024 * 1024;
 
 /// Rejected promises that nobody handles yet, with the reasons.
 type Rejections = Rc<RefCell<Vec<(Persistent<Value<'static>>, Persistent<Value<'static>>)>>>;
@@ -112,9 +117,34 @@ fn load(job: &Job) -> Result<Loaded, SourceError> {
     }
 }
 
+/// The scripts that `workflow()` may run, as they are when a run begins: what it comes to later, perhaps after a resume,
+/// is then what its author saw. What cannot be read, or is too much, is read when it is asked for.
+fn siblings(job: &Job) -> Vec<ModuleSource> {
+    if job.sources != Sources::Disk {
+        return Vec::new();
+    }
+    let shelf = Shelf::new(&job.root, &job.sources);
+    let files: BTreeSet<&String> = job.workflows.values().filter(|file| **file != job.file).collect();
+    let mut room = SIBLING_BYTES;
+    files
+        .into_iter()
+        .filter_map(|file| Some(ModuleSource::new(file, shelf.read(file).ok()?)))
+        .take_while(|source| {
+            let fits = source.text.len() <= room;
+            room = room.saturating_sub(source.text.len());
+            fits
+        })
+        .collect()
+}
+
 /// Makes the engine and executes what was loaded.
 fn start(purpose: Purpose, job: &Job, shared: &Rc<Shared>, loaded: Loaded, deliveries: &Receiver<Delivery>) -> Outcome {
     shared.send(ToHost::Loaded(loaded.sources));
+    let siblings = siblings(job);
+    if !siblings.is_empty() {
+        // By themselves: what keeps one of them from being kept is nothing to the run's own code.
+        shared.send(ToHost::Loaded(siblings));
+    }
     for note in loaded.notes {
         shared.narrate(Narration::Note(note));
     }
@@ -236,7 +266,7 @@ impl<'js, 'a> Session<'js, 'a> {
         }
         let started = match script {
             None => self.start_module(purpose),
-            Some(code) => self.shared().in_first_slice(|| self.start_script(purpose, code)),
+            Some(code) => self.shared().in_slice(Slice::First, || self.start_script(purpose, code)),
         };
         if let Err(error) = started.catch(&self.ctx) {
             self.fail_with(error);
@@ -244,7 +274,7 @@ impl<'js, 'a> Session<'js, 'a> {
             return self.shared().ending().unwrap_or(Outcome::Success(serde_json::Value::Null));
         }
         loop {
-            self.drain();
+            self.shared().in_slice(Slice::Later, || self.drain());
             if let Some(outcome) = self.settled() {
                 return outcome;
             }
@@ -289,16 +319,12 @@ impl<'js, 'a> Session<'js, 'a> {
         };
         // An interrupt or a lack of memory throws as well, and is what counts then.
         if self.shared().ending().is_none() {
-            self.shared().end(Outcome::Failed(self.to_error(thrown)));
+            self.shared().end(Outcome::Failed(thrown.into_error()));
         }
     }
 
     fn describe(&self, value: Value<'js>) -> Thrown {
         Thrown::of(&self.ctx, &self.describe, value)
-    }
-
-    fn to_error(&self, thrown: Thrown) -> RunError {
-        thrown.into_error(&|file, line, column| self.access.library.borrow().place(file, line, column))
     }
 
     /// Executes what is queued until nothing is, or the run must stop.
@@ -355,16 +381,24 @@ impl<'js, 'a> Session<'js, 'a> {
         }
         let kept = std::mem::take(&mut *self.rejections.borrow_mut());
         let mut later = Vec::new();
+        let mut told = BTreeSet::new();
         for (promise, reason) in kept {
             let Ok(value) = reason.clone().restore(&self.ctx) else { continue };
             let ours = self.is_ours.call::<_, bool>((value.clone(),)).unwrap_or(false);
             if self.job.kind != JobKind::Script && !ours {
-                let mut error = self.to_error(self.describe(value));
+                let mut error = self.describe(value).into_error();
                 error.message = super::failure::one_line(&format!("unhandled rejection: {}", error.message));
                 return Some(Outcome::Failed(error));
             }
-            if finished {
-                let error = self.to_error(self.describe(value));
+            if finished && self.job.kind == JobKind::Script {
+                let message = self.describe(value).into_error().message;
+                if told.insert(message.clone()) {
+                    let text = format!("nobody awaited what failed: {message}");
+                    let note = crate::meta::note("unhandled-rejection", Some(&message), text);
+                    self.shared().narrate(Narration::Note(note));
+                }
+            } else if finished {
+                let error = self.describe(value).into_error();
                 self.shared().narrate(Narration::Log {
                     stream: Stream::Stderr,
                     text: format!("nobody awaited what failed: {}", error.message),
@@ -434,8 +468,7 @@ impl<'js, 'a> Session<'js, 'a> {
                 "the result of the call is nested too deeply",
             )),
             Err(error) if error.fatal => {
-                let mut failure = Thrown { message: error.message, code: error.code, ..Thrown::default() }
-                    .into_error(&|_, _, _| None);
+                let mut failure = Thrown { message: error.message, code: error.code, ..Thrown::default() }.into_error();
                 failure.data = error.data;
                 return Some(Outcome::Failed(failure));
             }

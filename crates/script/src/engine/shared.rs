@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::{ErrorCode, NodeKind, NodeStatus, RunError, TimestampMs};
 use serde_json::Value;
@@ -26,6 +26,29 @@ pub(super) enum ToHost {
     Next,
     /// The run is over.
     End(Outcome, Tally),
+}
+
+/// What a script computes at a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slice {
+    /// Before its first `await`.
+    First,
+    /// From one delivery to the next time that it waits for something.
+    Later,
+}
+
+/// How long this thread has computed.
+fn processor_time() -> Duration {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
+    #[cfg(not(unix))]
+    {
+        static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+        START.elapsed()
+    }
 }
 
 /// How a run ends that went another way than before.
@@ -54,9 +77,10 @@ pub(super) struct Shared {
     narrated: Cell<Option<u64>>,
     /// Nodes that were started and have not ended.
     open_nodes: RefCell<BTreeMap<u64, NodeKind>>,
-    /// When the first slice of an orchestration script is over, while it executes.
-    first_slice: Cell<Option<Instant>>,
+    /// The slice of an orchestration script that executes now, and the processor time at which it is over.
+    slice: Cell<Option<(Slice, Duration)>>,
     first_slice_ms: Option<u64>,
+    later_slice_ms: Option<u64>,
     /// What the run's agents came to.
     pub tally: Cell<Tally>,
 }
@@ -75,8 +99,10 @@ impl Shared {
             random: RefCell::new(Random::new(job.seed)),
             narrated: Cell::new(job.narrated),
             open_nodes: RefCell::new(BTreeMap::new()),
-            first_slice: Cell::new(None),
-            first_slice_ms: job.first_slice_ms,
+            slice: Cell::new(None),
+            // What was fast enough once is not judged again while it is replayed.
+            first_slice_ms: if job.journal.is_empty() { job.first_slice_ms } else { job.later_slice_ms },
+            later_slice_ms: job.later_slice_ms,
             tally: Cell::new(Tally::default()),
         }
     }
@@ -86,24 +112,32 @@ impl Shared {
         self.gauge.refused.get()
             || self.ending.borrow().is_some()
             || self.control.stop().is_some()
-            || self.first_slice_is_over()
+            || self.slice_is_over()
     }
 
-    /// Times the first slice of an orchestration script, which `body` executes.
-    pub(super) fn in_first_slice<T>(&self, body: impl FnOnce() -> T) -> T {
-        let limit = self.first_slice_ms.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
-        self.first_slice.set(limit);
+    /// Times a slice of an orchestration script, which `body` executes. What counts is the engine's own work, however
+    /// busy the machine is and however long the host takes to listen.
+    pub(super) fn in_slice<T>(&self, slice: Slice, body: impl FnOnce() -> T) -> T {
+        let limit = self.slice_ms(slice).and_then(|limit| processor_time().checked_add(Duration::from_millis(limit)));
+        self.slice.set(limit.map(|limit| (slice, limit)));
         let value = body();
-        if self.first_slice_is_over() {
+        if self.slice_is_over() {
             // Noted before the limit is taken away.
             self.ending();
         }
-        self.first_slice.set(None);
+        self.slice.set(None);
         value
     }
 
-    fn first_slice_is_over(&self) -> bool {
-        self.first_slice.get().is_some_and(|limit| Instant::now() >= limit)
+    fn slice_ms(&self, slice: Slice) -> Option<u64> {
+        match slice {
+            Slice::First => self.first_slice_ms,
+            Slice::Later => self.later_slice_ms,
+        }
+    }
+
+    fn slice_is_over(&self) -> bool {
+        self.slice.get().is_some_and(|(_, limit)| processor_time() >= limit)
     }
 
     /// Returns how the run ends, if it must end now. What came first is kept.
@@ -122,14 +156,16 @@ impl Shared {
                     Stop::Cancelled(reason) => Outcome::Cancelled { reason },
                     Stop::TimedOut => Outcome::TimedOut,
                 });
-            } else if self.first_slice_is_over() {
-                self.end(Outcome::Failed(RunError::new(
-                    ErrorCode::ScriptError,
-                    format!(
-                        "the script timed out: it computed for over {} ms before its first `await`",
-                        self.first_slice_ms.unwrap_or_default()
-                    ),
-                )));
+            } else if self.slice_is_over()
+                && let Some((slice, _)) = self.slice.get()
+            {
+                let place = match slice {
+                    Slice::First => "before its first `await`",
+                    Slice::Later => "without waiting for anything",
+                };
+                let limit = self.slice_ms(slice).unwrap_or_default();
+                let message = format!("the script timed out: it computed for over {limit} ms {place}");
+                self.end(Outcome::Failed(RunError::new(ErrorCode::ScriptError, message)));
             }
         }
         self.ending.borrow().clone()

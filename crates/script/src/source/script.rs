@@ -17,6 +17,9 @@ use crate::{SourceError, SourceErrorCode};
 /// Lines that stand before the body in what the engine gets.
 pub(crate) const WRAP_LINES: u32 = 1;
 
+/// What a script may have: four times as much as the longest that people were seen to write.
+const SCRIPT_BYTES: usize = 1024 * 1024;
+
 /// A script, ready for the engine.
 #[derive(Debug, Clone)]
 pub(crate) struct CompiledScript {
@@ -113,6 +116,10 @@ fn check_body(file: &str, text: &str, language: Language) -> Result<(), SourceEr
 /// Lifts the meta block of a script without running anything, and wraps its body.
 pub(crate) fn compile_script(file: &str, text: &str) -> Result<CompiledScript, SourceError> {
     let language = Language::of(file).unwrap_or(Language::JavaScript);
+    if text.len() > SCRIPT_BYTES {
+        let message = format!("the script is larger than {} MiB", SCRIPT_BYTES / (1024 * 1024));
+        return Err(SourceError::of_file(SourceErrorCode::TooLarge, file, message));
+    }
     depth::check(text).map_err(|deep| error_at(SourceErrorCode::TooDeep, file, text, deep.offset, deep.message()))?;
     let (meta, blanked) = lift(file, text, language)?;
     let (body, map) = match language {
@@ -164,7 +171,7 @@ fn lift(file: &str, text: &str, language: Language) -> Result<(Meta, String), So
             | Statement::ExportDefaultDeclaration(_)
             | Statement::TSExportAssignment(_)
             | Statement::TSNamespaceExportDeclaration(_) => {
-                return Err(refuse(offset, "a script exports `meta` and nothing else".into()));
+                return Err(refuse(offset, "only `meta` may be exported from a script".into()));
             }
             Statement::TSTypeAliasDeclaration(_) | Statement::TSInterfaceDeclaration(_) => {}
             _ => code_before |= found.is_none(),

@@ -39,7 +39,7 @@ fn pairs_are_kept_and_listed_by_prefix() {
 fn updates_of_a_value_are_never_lost() {
     let folder = tempfile::tempdir().unwrap();
     let data = store(&folder);
-    data.set_value("p", "count", &json!(0), None).unwrap();
+    data.set_value("p", "count", &json!(0), None, None).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             let data = store(&folder);
@@ -48,7 +48,7 @@ fn updates_of_a_value_are_never_lost() {
                     loop {
                         let seen = data.value("p", "count").unwrap();
                         let next = seen.value.unwrap().as_i64().unwrap() + 1;
-                        match data.set_value("p", "count", &json!(next), Some(seen.version)) {
+                        match data.set_value("p", "count", &json!(next), Some(seen.version), None) {
                             Ok(_) => break,
                             Err(StoreError::Conflict { .. }) => {}
                             Err(error) => panic!("{error}"),
@@ -61,9 +61,9 @@ fn updates_of_a_value_are_never_lost() {
     let now = data.value("p", "count").unwrap();
     assert_eq!((now.version, now.value), (201, Some(json!(200))));
     assert_eq!(data.value("other project", "count").unwrap().version, 0);
-    assert_eq!(data.set_value("p", "new", &json!(1), Some(0)).unwrap(), 1);
+    assert_eq!(data.set_value("p", "new", &json!(1), Some(0), None).unwrap(), 1);
     assert!(matches!(
-        data.set_value("p", "new", &json!(1), Some(0)),
+        data.set_value("p", "new", &json!(1), Some(0), None),
         Err(StoreError::Conflict { seen: 0, current: 1, .. })
     ));
 }
@@ -116,4 +116,17 @@ fn knowledge_is_found_by_any_word_best_first() {
     assert!(data.remove_knowledge("p", "one").unwrap());
     assert!(!data.remove_knowledge("p", "one").unwrap());
     assert_eq!(search("pigeon", &[]), Vec::<String>::new());
+}
+
+#[test]
+fn a_call_that_is_made_again_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = store(&folder);
+    let count = |value: i64, seen: u64, call: &str| data.set_value("p", "count", &json!(value), Some(seen), Some(call));
+    assert_eq!(count(1, 0, "run:1:a").unwrap(), 1);
+    assert_eq!(count(2, 1, "other:1:a").unwrap(), 2);
+    // It never heard that it was done, and others wrote since.
+    assert_eq!(count(1, 0, "run:1:a").unwrap(), 1);
+    assert_eq!(data.value("p", "count").unwrap().value, Some(json!(2)));
+    assert!(matches!(count(1, 0, "run:2:b"), Err(StoreError::Conflict { .. })));
 }

@@ -48,7 +48,13 @@ fn released_migrations_are_never_edited() {
             "ae0155560c4a00300ac79650fc3eb6427377a68630d69d32331b1838d1c0dd6c",
         ]
     );
-    assert_eq!(digests(DATA), ["cd482724acf8f34c770b34a106981d93d7381125c3d19a46c79b96cb3281e682"]);
+    assert_eq!(
+        digests(DATA),
+        [
+            "cd482724acf8f34c770b34a106981d93d7381125c3d19a46c79b96cb3281e682",
+            "4575c9c37e2569c69d57ee7d16b4b73cdf4795f2291561a943d4cdb7d72703db",
+        ]
+    );
 }
 
 #[test]
