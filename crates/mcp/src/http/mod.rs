@@ -250,7 +250,7 @@ async fn streamable<F: Family>(
             code: INVALID_REQUEST,
             message: "Invalid request: there is no message".into(),
         }),
-        Ok(Some(message)) => guard::check_revision(&message),
+        Ok(Some(message)) => guard::check_request(&message),
         Err(bad) => Err(bad),
     };
     match checked {
