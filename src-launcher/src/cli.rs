@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::logging::LogFormat;
 
@@ -42,6 +42,14 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
+/// The command line's description. Every command answers `--version` with the program's own name.
+pub(crate) fn command() -> clap::Command {
+    fn named(command: clap::Command) -> clap::Command {
+        command.display_name("workflow-code").mut_subcommands(named)
+    }
+    named(Cli::command())
+}
+
 impl Cli {
     /// Tells whether nothing but the window is asked for.
     pub(crate) fn wants_window(&self) -> bool {
@@ -55,10 +63,13 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  workflow-code mcp ~/reports --related-project style=/home/me/style")]
     Mcp(Mcp),
     /// Run one entrypoint here: progress on standard error, the result on standard output
-    #[command(after_help = "Examples:\n  \
+    #[command(
+        override_usage = "workflow-code run [OPTIONS] <TARGET> [ENTRYPOINT] [PARAMETERS]...",
+        after_help = "Examples:\n  \
         workflow-code run ~/reports main --week 2026-11-30\n  \
         workflow-code run ~/reports main --input-json input.json\n  \
-        echo '{\"name\": \"Ada\"}' | workflow-code run . main --input-json -")]
+        echo '{\"name\": \"Ada\"}' | workflow-code run . main --input-json -"
+    )]
     Run(Run),
     /// Print what a folder offers, as JSON
     #[command(after_help = "Example:\n  workflow-code structure ~/reports")]
@@ -207,11 +218,8 @@ pub(crate) struct Mcp {
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// A folder, or the id of a registered project
+    /// A folder, a script file, or the id of a registered project
     pub(crate) target: String,
-    /// The entrypoint; may be left out when there is only one
-    #[arg(value_parser = entrypoint_name)]
-    pub(crate) entrypoint: Option<String>,
     /// Read the whole input from a JSON file, or from standard input (`-`)
     #[arg(long, value_name = "FILE")]
     pub(crate) input_json: Option<String>,
@@ -222,10 +230,24 @@ pub(crate) struct Run {
     pub(crate) caps: Caps,
     #[command(flatten)]
     pub(crate) folders: FolderOptions,
-    /// The entrypoint's own parameters: `--name value`, `--flag`, `--no-flag`, or bare values; behind `--` also those that
-    /// have the name of an option
+    /// The entrypoint, which may be left out when there is only one, then its own parameters: `--name value`, `--flag`,
+    /// `--no-flag`, or bare values; behind `--` also those that have the name of an option
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PARAMETERS")]
-    pub(crate) parameters: Vec<String>,
+    words: Vec<String>,
+}
+
+impl Run {
+    /// The entrypoint, if one is named: the first word behind the target, unless it is an option or `--`.
+    pub(crate) fn entrypoint(&self) -> Option<&str> {
+        self.words.first().map(String::as_str).filter(|word| !word.starts_with('-'))
+    }
+
+    /// The words that are the entrypoint's parameters.
+    pub(crate) fn parameters(&self) -> &[String] {
+        let words = self.words.get(usize::from(self.entrypoint().is_some())..).unwrap_or_default();
+        // The first `--` ends our own options, and says nothing about the parameters.
+        words.strip_prefix(&["--".to_owned()]).unwrap_or(words)
+    }
 }
 
 /// What one run may use, below what its project allows.
@@ -240,11 +262,6 @@ pub(crate) struct Caps {
     /// Seconds that this run may take [default: the entrypoint's `timeoutSeconds`]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) max_seconds: Option<u64>,
-}
-
-/// A word that begins with `-` is a parameter and no entrypoint.
-fn entrypoint_name(text: &str) -> Result<String, String> {
-    text.parse::<model::EntrypointId>().map(String::from).map_err(|error| error.to_string())
 }
 
 #[derive(Debug, Args)]
@@ -557,6 +574,26 @@ pub(crate) enum Runs {
         #[command(flatten)]
         history: History,
     },
+}
+
+impl Runs {
+    /// Where it looks.
+    pub(crate) fn history(&self) -> &History {
+        match self {
+            Self::List { history, .. }
+            | Self::Search { history, .. }
+            | Self::Show { history, .. }
+            | Self::Logs { history, .. }
+            | Self::Wait { history, .. }
+            | Self::Cancel { history, .. }
+            | Self::Resume { history, .. }
+            | Self::Retry { history, .. }
+            | Self::Prune { history, .. }
+            | Self::Pin { history, .. }
+            | Self::Unpin { history, .. }
+            | Self::Export { history, .. } => history,
+        }
+    }
 }
 
 /// Where a login's key is kept.

@@ -13,6 +13,7 @@ use secrets::{Given, KeyPlace, KeyringStore, SavedKey, SavedLogin, Secret, Secre
 
 use crate::env_vars;
 use crate::failure::with_causes;
+use crate::invocation;
 
 /// Finds the connection of one project's runs.
 pub(crate) struct SavedConnection {
@@ -117,10 +118,9 @@ impl SavedConnection {
         if let Some(last) = fetched.as_ref().filter(|last| last.url == *url && last.changed == changed) {
             return Ok(Some(last.key.clone()));
         }
-        let key = self
-            .keyring
-            .get(url)
-            .map_err(|error| format!("{}; unlock it, or see `workflow-code auth status`", with_causes(&error)))?;
+        let key = self.keyring.get(url).map_err(|error| {
+            format!("{}; unlock it, or see `{}`", with_causes(&error), invocation::command(&["auth", "status"]))
+        })?;
         *fetched = key.clone().map(|key| Fetched { url: url.clone(), changed, key });
         Ok(key)
     }
@@ -161,8 +161,9 @@ impl ConnectionSource for SavedConnection {
             KeyPlace::Here(key) => Some(key.clone()),
             KeyPlace::Keyring => Some(self.fetch(&found.url, found.source)?.ok_or_else(|| {
                 format!(
-                    "the keyring has no key for {}; log in again with `workflow-code auth login {}`",
-                    found.url, found.url
+                    "the keyring has no key for {}; log in again with `{}`",
+                    found.url,
+                    invocation::command(&["auth", "login", found.url.as_str()])
                 )
             })?),
         };

@@ -12,12 +12,14 @@ mod board;
 mod cli;
 mod commands;
 mod connection;
+mod declared;
 pub mod desktop;
 mod env_vars;
 mod failure;
 mod guided;
 mod http_token;
 mod installation;
+mod invocation;
 mod logging;
 mod moved;
 mod open;
@@ -32,9 +34,10 @@ mod server_check;
 mod terminal;
 mod workflow_server;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 
 use crate::cli::{Cli, Command};
 use crate::failure::{Exit, Failure};
@@ -80,7 +83,7 @@ pub fn run_if_requested() -> Option<ExitCode> {
 /// Returns what `--profile` says on this process's command line.
 #[must_use]
 pub fn wanted_profile() -> Option<String> {
-    Cli::try_parse().ok()?.profile
+    parsed(std::env::args_os()).ok()?.profile
 }
 
 /// What is decided before the command line is read as a whole.
@@ -109,7 +112,7 @@ fn early() -> Option<u8> {
 
 /// Reads the command line. What it refuses is repeated to a person, and may have come from anywhere.
 fn command_line() -> Result<Cli, u8> {
-    Cli::try_parse_from(option_order::in_order(std::env::args_os())).map_err(|error| {
+    parsed(option_order::in_order(std::env::args_os())).map_err(|error| {
         let text = error.render().to_string();
         if out::neutral(&text) == text {
             error.exit();
@@ -117,6 +120,12 @@ fn command_line() -> Result<Cli, u8> {
         out::note(text.trim_end());
         Exit::Usage as u8
     })
+}
+
+fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut command = cli::command();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 fn failed(failure: &Failure) -> u8 {
@@ -141,6 +150,7 @@ fn board_alone() -> Option<u8> {
 }
 
 fn run(cli: &Cli) -> Result<u8, Failure> {
+    invocation::remember(cli);
     let profile = cli.profile.as_deref();
     // `--profile` may stand before a command; what only a server has may not.
     if cli.command.is_some() && cli.show.is_some() {
@@ -162,9 +172,7 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Mcp(mcp)) => {
             // A relative folder option is bad usage, whatever else is wrong.
             open::folders(&mcp.folders, "")?;
-            Ok(serve::project(&mcp.serve, || {
-                open::folder(&mcp.workflow_dir, &mcp.folders).map(|opened| open::Registered::Workflow(Box::new(opened)))
-            }))
+            Ok(serve::project(&mcp.serve, || open::served_folder(&mcp.workflow_dir, &mcp.folders)))
         }
         Some(Command::Run(run)) => commands::run::run(run, profile),
         Some(Command::Structure(structure)) => commands::structure::run(structure),

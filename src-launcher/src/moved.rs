@@ -7,6 +7,7 @@ use project::Manifest;
 use store::{Create, RunRecord, Store};
 
 use crate::failure::Failure;
+use crate::invocation;
 use crate::open;
 use crate::profile::{self, Missing};
 
@@ -28,8 +29,9 @@ pub(crate) fn manifest_of(record: &RunRecord, store: &Store, named: Option<&Path
     let why = why.unwrap_or_else(|| Failure::environment("the run does not say where its project is"));
     let run = &record.summary.run_id;
     let hint = format!(
-        "if the project was moved, name its folder with `workflow-code runs resume {run} --project-dir DIR`, or register \
-         it there with `workflow-code projects add DIR`"
+        "if the project was moved, name its folder with `{}`, or register it there with `{}`",
+        invocation::command(&["runs", "resume", run.as_str(), "--project-dir", "DIR"]),
+        invocation::command(&["projects", "add", "DIR"])
     );
     Err(Failure { hint: Some(hint), ..why })
 }

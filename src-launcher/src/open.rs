@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use model::HistoryPlace;
 use project::{Manifest, PackageError};
 use runtime::{ConnectionSource, Folders, Project};
-use store::{Create, Store, StoreError, StoreOptions};
+use store::{Create, ProjectKind, Store, StoreError, StoreOptions};
 
 use crate::cli::FolderOptions;
 use crate::connection::{self, Logins, SavedConnection};
 use crate::env_vars;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::installation::Installation;
+use crate::invocation;
 use crate::profile::{self, Missing, Profile};
 
 /// A project with the store that its runs are recorded in.
@@ -38,10 +40,27 @@ impl Opened {
     }
 }
 
+/// Opens a folder for a server, which says at its start what would fail with each call.
+pub(crate) fn served_folder(dir: &Path, options: &FolderOptions) -> Result<Registered, Failure> {
+    let opened = folder(dir, options)?;
+    can_record(&opened.store)?;
+    Ok(Registered::Workflow(Box::new(opened)))
+}
+
+/// Refuses a history that a later build has closed to this one: no call could be recorded. Whatever else is wrong with a
+/// history may be mended while a server runs.
+fn can_record(store: &Store) -> Result<(), Failure> {
+    match store.path().exists().then(|| store.check_writable()) {
+        Some(Err(error @ StoreError::TooNew { .. })) => Err(store_failure(&error)),
+        _ => Ok(()),
+    }
+}
+
 /// Opens a folder, without the registry. Its runs are recorded in `<data-dir>/history.db`.
 pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Failure> {
     let manifest = manifest(dir)?;
     let folders = folders(options, &manifest.uuid)?;
+    check_related(&manifest, options)?;
     let store = history(&folders.data);
     let project = Project {
         title: manifest.name.clone(),
@@ -61,6 +80,21 @@ pub(crate) fn folder(dir: &Path, options: &FolderOptions) -> Result<Opened, Fail
     Ok(Opened::new(project, store))
 }
 
+/// Checks what `--related-project` binds: a name that the project declares, a project in that folder, and its consent.
+fn check_related(ours: &Manifest, options: &FolderOptions) -> Result<(), Failure> {
+    for bound in &options.related_projects {
+        let Some((alias, dir)) = bound.split_once('=') else { continue };
+        let failed = |message: &str, next: String| {
+            Failure::environment(format!("`--related-project {bound}`: {message}")).hinted(next)
+        };
+        project::check_alias(ours, alias).map_err(|error| failed(&with_causes(&error), error.next_step()))?;
+        let theirs = Manifest::read(Path::new(dir)).map_err(|error| failed(&with_causes(&error), error.next_step()))?;
+        project::check_related(ours, alias, &theirs)
+            .map_err(|error| failed(&with_causes(&error), error.next_step()))?;
+    }
+    Ok(())
+}
+
 /// A registered project of a kind that can be served.
 pub(crate) enum Registered {
     /// Entrypoints as tools.
@@ -74,10 +108,11 @@ pub(crate) enum Registered {
 /// Opens a registered project by its id or UUID, of whatever kind it is.
 pub(crate) fn served(id: &str, profile: &Profile) -> Result<Registered, Failure> {
     let (found, store) = find(id, profile)?;
-    if found.kind == store::ProjectKind::Guided {
+    can_record(&store)?;
+    if found.kind == ProjectKind::Guided {
         return Ok(Registered::Guided(Box::new(found), store));
     }
-    if found.kind == store::ProjectKind::Board {
+    if found.kind == ProjectKind::Board {
         let served = crate::board::registered(&found, store).map_err(|error| board_failure(&found, &error))?;
         return Ok(Registered::Board(Box::new(served)));
     }
@@ -86,7 +121,28 @@ pub(crate) fn served(id: &str, profile: &Profile) -> Result<Registered, Failure>
 
 fn board_failure(found: &store::Project, error: &::board::BoardError) -> Failure {
     Failure::environment(format!("the board in `{}` cannot be served: {}: {error}", found.path.display(), error.code))
-        .hinted(format!("see `workflow-code board doctor --root {}`", found.path.display()))
+        .hinted(format!("see `{}`", invocation::command(&["board", "doctor", "--root", &found.path.to_string_lossy()])))
+}
+
+/// Tells whether a project of this kind is a server for clients.
+pub(crate) fn is_served(kind: ProjectKind) -> bool {
+    match kind {
+        ProjectKind::Workflow | ProjectKind::Guided | ProjectKind::Board => true,
+        ProjectKind::Conversation | ProjectKind::Kanban | ProjectKind::Folder => false,
+    }
+}
+
+/// What stands in a client's configuration for a registered project: its usual key, and the arguments that serve it.
+pub(crate) fn launch_of(project: &store::Project, profile: &str) -> (String, Vec<String>) {
+    let mut arguments = vec!["--workflow-mcp".to_owned(), project.id.to_string()];
+    if profile != HistoryPlace::USUAL_PROFILE {
+        arguments.extend(["--profile".to_owned(), profile.to_owned()]);
+    }
+    let key = match &project.uuid {
+        Some(uuid) => clients::default_key(uuid),
+        None => format!("{}-{}", project.kind.as_str(), project.id),
+    };
+    (key, arguments)
 }
 
 /// Opens a registered workflow project by its id or UUID.
@@ -95,18 +151,25 @@ pub(crate) fn registered(id: &str, profile: &Profile) -> Result<Opened, Failure>
     workflow(id, found, store, profile)
 }
 
-fn find(id: &str, profile: &Profile) -> Result<(store::Project, Store), Failure> {
+pub(crate) fn find(id: &str, profile: &Profile) -> Result<(store::Project, Store), Failure> {
     let store = registry(profile, Create::Never);
     let found = store.project(id).map_err(|error| match error {
         StoreError::NoSuchProject { .. } | StoreError::Missing { .. } => {
-            Failure::environment(format!("no project `{id}` is registered in profile `{}`", profile.name))
-                .hinted("see `workflow-code projects list`, or register it with `workflow-code projects add DIR`")
+            Failure::environment(format!("no project `{id}` is registered in profile `{}`", profile.name)).hinted(
+                format!(
+                    "see `{}`, or register it with `{}`",
+                    invocation::command(&["projects", "list"]),
+                    invocation::command(&["projects", "add", "DIR"])
+                ),
+            )
         }
         error => store_failure(&error),
     })?;
     if found.removed {
-        return Err(Failure::environment(format!("project `{id}` was taken out of the registry"))
-            .hinted(format!("bring it back with `workflow-code projects add {}`", found.path.display())));
+        return Err(Failure::environment(format!("project `{id}` was taken out of the registry")).hinted(format!(
+            "bring it back with `{}`",
+            invocation::command(&["projects", "add", &found.path.to_string_lossy()])
+        )));
     }
     Ok((found, store))
 }
@@ -121,12 +184,13 @@ pub(crate) fn registered_in(found: store::Project, profile: &Profile) -> Result<
     project_in(&id, found, profile)
 }
 
+pub(crate) fn not_of_use(id: &str, kind: ProjectKind, why: &str) -> Failure {
+    Failure::environment(format!("project `{id}` is of kind `{}`, {why}", kind.as_str()))
+}
+
 fn project_in(id: &str, found: store::Project, profile: &Profile) -> Result<Project, Failure> {
-    if found.kind != store::ProjectKind::Workflow {
-        return Err(Failure::environment(format!(
-            "project `{id}` is of kind `{}`, which is not served as a workflow",
-            found.kind.as_str()
-        )));
+    if found.kind != ProjectKind::Workflow {
+        return Err(not_of_use(id, found.kind, "which is no workflow and has no entrypoints"));
     }
     let manifest = manifest(&found.path)?;
     let folders = folders(&FolderOptions::default(), &manifest.uuid)?;
@@ -159,7 +223,7 @@ pub(crate) fn target(target: &str, profile: Option<&str>, options: &FolderOption
             && !found.removed
             && options.data_dir.is_none()
         {
-            return with_provider(registered(found.id.as_str(), &profile)?, options);
+            return with_options(registered(found.id.as_str(), &profile)?, options);
         }
         return folder(path, options);
     }
@@ -170,14 +234,20 @@ pub(crate) fn target(target: &str, profile: Option<&str>, options: &FolderOption
         return Err(Failure::environment(format!("there is no folder `{target}`"))
             .hinted("name a folder with a package.json, or the id of a registered project"));
     }
-    with_provider(registered(target, &profile::open(profile, Missing::Refuse)?)?, options)
+    with_options(registered(target, &profile::open(profile, Missing::Refuse)?)?, options)
 }
 
-/// A registered project with the provider that the command line names.
-fn with_provider(mut opened: Opened, options: &FolderOptions) -> Result<Opened, Failure> {
-    if let Some(provider) = provider(options)? {
-        Arc::make_mut(&mut opened.project).provider = Some(provider);
-    }
+/// A registered project with what the command line says of this run: the provider, related projects, and what may be
+/// started unasked. Its data folders are its own.
+fn with_options(mut opened: Opened, options: &FolderOptions) -> Result<Opened, Failure> {
+    let uuid = opened.project.manifest.uuid.clone();
+    folders(options, &uuid)?;
+    check_related(&opened.project.manifest, options)?;
+    let provider = provider(options)?;
+    let project = Arc::make_mut(&mut opened.project);
+    project.provider = provider.or(project.provider.take());
+    project.related.extend_from_slice(&options.related_projects);
+    project.allow_exec.extend_from_slice(&options.allow_exec);
     Ok(opened)
 }
 
@@ -252,14 +322,17 @@ pub(crate) fn store_failure(error: &store::StoreError) -> Failure {
 /// What a person can do about a database that cannot be used.
 fn next_step(error: &StoreError) -> Option<String> {
     Some(match error {
-        StoreError::Missing { .. } => "register a folder with `workflow-code projects add DIR`".into(),
+        StoreError::Missing { .. } => {
+            format!("register a folder with `{}`", invocation::command(&["projects", "add", "DIR"]))
+        }
         StoreError::TooNew { .. } => "update this executable, or use the newer one that wrote the database".into(),
         StoreError::NotADatabase { path } | StoreError::Foreign { path } => {
             format!("move `{}` away, or put a backup in its place", path.display())
         }
         StoreError::Corrupt { path, .. } => format!(
-            "put a backup in place of `{}` (migrations keep one beside it), or recover it with `sqlite3 FILE .recover`",
-            path.display()
+            "put a backup in place of `{}` (migrations keep one beside it), or recover it with `{}`",
+            path.display(),
+            model::command_line(["sqlite3", &path.to_string_lossy(), ".recover"])
         ),
         StoreError::SymbolicLink { path } => format!("put the database itself in the place of `{}`", path.display()),
         StoreError::Locked { .. } => "end the program that holds it, or wait for it".into(),
@@ -267,8 +340,8 @@ fn next_step(error: &StoreError) -> Option<String> {
         StoreError::ReadOnly { path } | StoreError::File { path, .. } | StoreError::Unreadable { path, .. } => {
             format!("make `{}` and its folder readable and writable for you", path.display())
         }
-        StoreError::NoSuchProject { .. } => "see `workflow-code projects list`".into(),
-        StoreError::NoSuchRun { .. } => "see `workflow-code runs list`".into(),
+        StoreError::NoSuchProject { .. } => format!("see `{}`", invocation::command(&["projects", "list"])),
+        StoreError::NoSuchRun { .. } => format!("see `{}`", invocation::command(&["runs", "list"])),
         _ => return None,
     })
 }

@@ -33,6 +33,10 @@ pub(crate) fn in_order(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsS
     while let Some(argument) = rest.next() {
         let text = argument.to_string_lossy().into_owned();
         if text == "--" {
+            // The reader takes away a `--` that stands before the list of words, which would then not be known to be there.
+            if parameters.len() == 1 {
+                parameters.push(argument.clone());
+            }
             parameters.push(argument);
             parameters.extend(rest);
             break;
@@ -64,14 +68,18 @@ fn options() -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use clap::Parser as _;
     use rstest::rstest;
+
+    use super::*;
 
     #[rstest]
     #[case("w run DIR main --name Ada --provider codex", "w run --provider codex DIR main --name Ada")]
     #[case("w run DIR --args={} main x --data-dir /d", "w run --args={} --data-dir /d DIR main x")]
     #[case("w --profile dev run DIR main --flag --profile test", "w --profile dev run --profile test DIR main --flag")]
     #[case("w run DIR main -- --provider codex", "w run DIR main -- --provider codex")]
+    #[case("w run DIR -- a.csv", "w run DIR -- -- a.csv")]
+    #[case("w run DIR --n 4 -- -x", "w run DIR --n 4 -- -x")]
     #[case("w run DIR main --data-dir", "w run DIR main --data-dir")]
     #[case("w mcp DIR --data-dir /d", "w mcp DIR --data-dir /d")]
     #[case("w runs list --json", "w runs list --json")]
@@ -80,6 +88,27 @@ mod tests {
     fn options_come_first(#[case] given: &str, #[case] read: &str) {
         let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
         assert_eq!(in_order(words(given)), words(read));
+    }
+
+    #[rstest]
+    #[case("DIR", None, "")]
+    #[case("DIR main", Some("main"), "")]
+    #[case("DIR main --n 4", Some("main"), "--n 4")]
+    #[case("DIR --n 4", None, "--n 4")]
+    #[case("DIR --n=4 --provider codex x", None, "--n=4 x")]
+    #[case("DIR -n 4", None, "-n 4")]
+    #[case("DIR -- --n 4", None, "--n 4")]
+    #[case("DIR main -- --provider x", Some("main"), "--provider x")]
+    #[case("DIR main --n 4 -- -x", Some("main"), "--n 4 -- -x")]
+    #[case("DIR a.csv", Some("a.csv"), "")]
+    #[case("DIR -- a.csv", None, "a.csv")]
+    fn what_stands_behind_the_target(#[case] given: &str, #[case] entrypoint: Option<&str>, #[case] rest: &str) {
+        let words = ["w", "run"].into_iter().chain(given.split(' ')).map(OsString::from);
+        let cli = Cli::try_parse_from(in_order(words)).expect("a command line");
+        let Some(crate::cli::Command::Run(run)) = cli.command else { panic!("another command") };
+        assert_eq!(run.target, "DIR");
+        assert_eq!(run.entrypoint(), entrypoint);
+        assert_eq!(run.parameters().join(" "), rest);
     }
 
     #[test]

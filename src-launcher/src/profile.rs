@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::env_vars;
 use crate::failure::{Exit, Failure};
+use crate::invocation;
 
 /// What is read of `desktop.json` at most.
 const MOST_BYTES: u64 = model::Limits::PROJECT_FILE_BYTES;
@@ -104,7 +105,10 @@ pub(crate) fn open(option: Option<&str>, missing: Missing) -> Result<Profile, Fa
             "no project is registered in profile `{name}`: `{}` does not name it",
             file.display()
         ))
-        .hinted("register a folder with `workflow-code projects add DIR`, or open the desktop window")),
+        .hinted(format!(
+            "register a folder with `{}`, or open the desktop window",
+            invocation::command(&["projects", "add", "DIR"])
+        ))),
         Missing::Create => create(&home, &file, &name).map_err(|error| {
             Failure::environment(format!("`{}` could not be written: {error}", file.display()))
                 .hinted("check that the home folder is writable and not full")

@@ -20,7 +20,7 @@ use crate::cli::ServeOptions;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::guided::server::GuidedServer;
 use crate::open::{Opened, Registered};
-use crate::workflow_server::{ServerSettings, WorkflowServer, nothing_to_serve};
+use crate::workflow_server::{ServerSettings, WorkflowServer, nothing_to_serve, serves_nothing};
 use crate::{http_token, logging, retention};
 
 /// How often we look whether our parent is still there: a client that is killed may leave our input open in another
@@ -132,7 +132,7 @@ pub(crate) fn project(options: &ServeOptions, open: impl FnOnce() -> Result<Regi
                 opened.project.id.as_ref().map_or(opened.project.manifest.uuid.as_str(), model::ProjectId::as_str),
                 std::process::id(),
             );
-            runtime.block_on(serve(options, *opened, streams))
+            runtime.block_on(serve(options, *opened, streams, on_terminal))
         }
         Err(failure) => {
             tracing::error!("{failure}");
@@ -221,7 +221,7 @@ async fn refuse(streams: ProtocolStreams, failure: &Failure) -> u8 {
     Exit::Environment as u8
 }
 
-async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams) -> u8 {
+async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams, on_terminal: bool) -> u8 {
     let Opened { project, store, installation } = opened;
     let gone = CancellationToken::new();
     end_with_the_client(&gone);
@@ -234,7 +234,9 @@ async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams)
         }
     });
     let (sender, report) = watch::channel(None);
-    tokio::spawn(find_structure(Arc::clone(&project), executor.clone(), sender));
+    // To somebody at a terminal the reason is said, and nobody asks again.
+    let useless = on_terminal.then(|| gone.clone());
+    tokio::spawn(find_structure(Arc::clone(&project), executor.clone(), sender, useless));
     let settings = ServerSettings {
         max_result_bytes: options.max_result_bytes,
         elicitation: options.elicitation_timeout.map(Duration::from_secs),
@@ -249,7 +251,7 @@ async fn serve(options: &ServeOptions, opened: Opened, streams: ProtocolStreams)
     executor.end().await;
     let history = executor.store().clone();
     let _ = tokio::task::spawn_blocking(move || retention::at_exit(&history)).await;
-    let empty = report.borrow().as_ref().is_some_and(|report| report.entrypoints.iter().all(|one| one.draft));
+    let empty = report.borrow().as_ref().is_some_and(|report| serves_nothing(report));
     if empty { Exit::Environment as u8 } else { 0 }
 }
 
@@ -258,6 +260,7 @@ async fn find_structure(
     project: Arc<Project>,
     executor: Executor,
     sender: watch::Sender<Option<Arc<StructureReport>>>,
+    useless: Option<CancellationToken>,
 ) {
     let report = executor.analyse_cached(&project.manifest, project.folders.data.join("cache")).await;
     for error in &report.errors {
@@ -266,10 +269,14 @@ async fn find_structure(
     for warning in &report.warnings {
         tracing::warn!("{warning}");
     }
-    if report.entrypoints.iter().all(|entrypoint| entrypoint.draft) {
-        tracing::error!("{}", nothing_to_serve(&report));
+    let empty = serves_nothing(&report);
+    if empty {
+        tracing::error!("{}", nothing_to_serve(&report, &project.manifest.root));
     }
     let _ = sender.send(Some(Arc::new(report)));
+    if let Some(useless) = useless.filter(|_| empty) {
+        useless.cancel();
+    }
 }
 
 /// Raises `gone` on the signals by which clients end servers, and when our parent is gone.

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 
-use model::{AnswerAction, Form, InteractionKind, Limits, Param, ParamType};
+use model::{AnswerAction, Form, InteractionKind, Limits, Param, ParamOption, ParamType};
 use project::ManagedFiles;
 use rustix::termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
 use serde_json::{Map, Value};
@@ -63,8 +63,7 @@ fn one(field: &Param) -> Option<Option<Value>> {
     let title = field.title.as_deref().unwrap_or(&field.name);
     let mut hint = Vec::new();
     if !field.options.is_empty() {
-        let options: Vec<String> = field.options.iter().map(|option| shown(&option.value)).collect();
-        hint.push(options.join("/"));
+        hint.push(options(field));
     } else if field.kind == ParamType::Boolean {
         hint.push("yes/no".into());
     }
@@ -90,6 +89,21 @@ fn one(field: &Param) -> Option<Option<Value>> {
         return Some(Some(line.split(',').map(|part| value(field, part.trim())).collect()));
     }
     Some(Some(value(field, line)))
+}
+
+/// What may be chosen: the values, which are what is typed, with the titles that explain them.
+fn options(field: &Param) -> String {
+    let of = |option: &ParamOption| {
+        let value = shown(&option.value);
+        match option.title.as_deref().filter(|title| *title != value) {
+            Some(title) => format!("{value} ({title})"),
+            None => value,
+        }
+    };
+    let all: Vec<String> = field.options.iter().map(of).collect();
+    // A slash may stand in a title.
+    let between = if field.options.iter().any(|option| option.title.is_some()) { ", " } else { "/" };
+    all.join(between)
 }
 
 fn shown(value: &Value) -> String {
@@ -163,5 +177,25 @@ impl Drop for Hidden {
 pub(crate) fn leave() {
     if let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn field(options: Value) -> Param {
+        let declared = json!({ "name": "colour", "type": "select", "options": options });
+        serde_json::from_value(declared).expect("a field")
+    }
+
+    #[test]
+    fn options_are_shown_as_they_are_typed_with_what_they_mean() {
+        assert_eq!(options(&field(json!([{ "value": "r" }, { "value": "g" }]))), "r/g");
+        let titled =
+            json!([{ "value": "r" }, { "value": "g", "title": "Green / lime" }, { "value": "b", "title": "b" }]);
+        assert_eq!(options(&field(titled)), "r, g (Green / lime), b");
     }
 }

@@ -1,6 +1,7 @@
 //! A workflow project as a family of tools: each entrypoint is one.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +20,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::{self, Carried, Judged, Outcome};
+use crate::declared::Declared;
 use crate::failure::with_causes;
 use crate::installation::Installation;
-use crate::{run_json, script_texts};
-
-/// How long an opening waits for the list of broken entrypoints before it goes without.
-const OPENING: Duration = Duration::from_secs(1);
+use crate::{invocation, run_json, script_texts};
 
 /// How long a client's form may stay open unless an option says otherwise.
 const ELICITATION: Duration = Duration::from_secs(300);
@@ -47,6 +46,7 @@ pub(crate) struct WorkflowServer {
     project: Arc<Project>,
     executor: Executor,
     report: watch::Receiver<Option<Arc<StructureReport>>>,
+    declared: Declared,
     max_result_bytes: usize,
     elicitation: Duration,
     installation: Option<Installation>,
@@ -81,7 +81,8 @@ impl WorkflowServer {
             settings.max_result_bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(Limits::RESULT_BYTES);
         let elicitation = settings.elicitation.unwrap_or(ELICITATION);
         let installation = settings.installation;
-        Self { identity, project, executor, report, max_result_bytes, elicitation, installation, gone }
+        let declared = Declared::new(executor.clone(), Arc::clone(&project));
+        Self { identity, project, executor, report, declared, max_result_bytes, elicitation, installation, gone }
     }
 
     async fn report(&self) -> Result<Arc<StructureReport>, Fault> {
@@ -424,8 +425,14 @@ impl Family for WorkflowServer {
         &self.identity
     }
 
+    async fn refusal(&self) -> Option<String> {
+        let report = self.report().await.ok()?;
+        serves_nothing(&report).then(|| nothing_to_serve(&report, &self.project.manifest.root))
+    }
+
     async fn instructions(&self) -> Option<String> {
-        let report = tokio::time::timeout(OPENING, self.report()).await.ok()?.ok()?;
+        // The opening has waited for it as long as it may.
+        let errors = self.report.borrow().as_ref().map(|report| report.errors.clone()).unwrap_or_default();
         let mut text = format!(
             "Tools of the workflow project \"{}\". A call is recorded; its result names the run. When a result says \
              `interaction_required`, a person has to answer: pass the command in its message on to them.",
@@ -434,9 +441,9 @@ impl Family for WorkflowServer {
         for warning in &self.project.manifest.warnings {
             text.push_str(&format!(" Warning: {warning}."));
         }
-        if !report.errors.is_empty() {
+        if !errors.is_empty() {
             text.push_str(" Not served, because they are broken:");
-            for error in &report.errors {
+            for error in &errors {
                 text.push_str(&format!(" `{}` ({});", error.entrypoint, error.message));
             }
         }
@@ -445,15 +452,15 @@ impl Family for WorkflowServer {
 
     async fn tools(&self) -> Result<Vec<Tool>, Fault> {
         let report = self.report().await?;
-        let tools: Vec<Tool> = report.entrypoints.iter().filter(|entrypoint| !entrypoint.draft).map(tool).collect();
-        if tools.is_empty() {
-            return Err(Fault::Internal(nothing_to_serve(&report)));
+        if serves_nothing(&report) {
+            return Err(Fault::Internal(nothing_to_serve(&report, &self.project.manifest.root)));
         }
-        Ok(tools)
+        Ok(report.entrypoints.iter().filter(|entrypoint| !entrypoint.draft).map(tool).collect())
     }
 
     async fn call(&self, call: Call) -> Result<Reply, Fault> {
         let entrypoint = self.entrypoint(&call.tool).await?;
+        self.declared.compare(&entrypoint);
         if let Some(state) = &call.request_state {
             return self.retry(state, &entrypoint, &call).await;
         }
@@ -476,7 +483,8 @@ impl Family for WorkflowServer {
                 return Ok(self.reply(&entrypoint, &refused(&entrypoint, error)));
             }
             Err(error) => {
-                return Err(Fault::Internal(format!("{}; run `workflow-code doctor`", with_causes(&error))));
+                let doctor = invocation::command(&["doctor"]);
+                return Err(Fault::Internal(format!("{}; run `{doctor}`", with_causes(&error))));
             }
         };
         self.follow(run, &entrypoint, &call).await
@@ -509,20 +517,34 @@ impl Family for WorkflowServer {
     }
 }
 
+/// The most broken entrypoints that are named where nothing is left.
+const NAMED: usize = 10;
+
+/// Tells whether a project has no entrypoint left for clients.
+pub(crate) fn serves_nothing(report: &StructureReport) -> bool {
+    report.entrypoints.iter().all(|entrypoint| entrypoint.draft)
+}
+
 /// Says why there is nothing to serve, and how to mend it.
-pub(crate) fn nothing_to_serve(report: &StructureReport) -> String {
-    match report.errors.first() {
-        Some(error) => format!(
-            "no entrypoint of this project can be served; the first error is in `{}`: {}; see `workflow-code structure DIR`",
-            error.entrypoint, error.message
-        ),
-        None if report.entrypoints.is_empty() => {
-            "this project has no entrypoint: add a `*.workflow.ts` file, or name one in `workflow.entrypoints` of \
-             package.json"
-                .into()
-        }
-        None => "every entrypoint of this project is a draft: take `\"draft\": true` out of one".into(),
+pub(crate) fn nothing_to_serve(report: &StructureReport, root: &Path) -> String {
+    if report.errors.is_empty() && report.entrypoints.is_empty() {
+        return "this project has no entrypoint: add a `*.workflow.ts` file, or name one in `workflow.entrypoints` of \
+                package.json"
+            .into();
     }
+    if report.errors.is_empty() {
+        return "every entrypoint of this project is a draft: take `\"draft\": true` out of one".into();
+    }
+    let named = report.errors.iter().take(NAMED);
+    let mut broken: Vec<String> = named.map(|error| format!("`{}` ({})", error.entrypoint, error.message)).collect();
+    if report.errors.len() > NAMED {
+        broken.push(format!("and {} more", report.errors.len() - NAMED));
+    }
+    format!(
+        "no entrypoint of this project can be served, because they are broken: {}; mend one, see `{}`, and reconnect",
+        broken.join(", "),
+        invocation::command(&["structure", &root.to_string_lossy()])
+    )
 }
 
 fn tool(entrypoint: &Entrypoint) -> Tool {

@@ -58,6 +58,50 @@ fn registered(home: &Environment) -> String {
     added[0]["projectId"].as_str().expect("an id").to_owned()
 }
 
+#[test]
+fn no_entrypoint_left() {
+    let home = environment();
+    let folder = project(
+        &home,
+        json!({ "one": "./one.workflow.ts", "two": "./missing.workflow.ts", "later": { "command": ["true"], "draft": true } }),
+        &[("one.workflow.ts", "export default async( {")],
+    );
+    let folder = folder.to_string_lossy().into_owned();
+    // Found out at the first start, and read from the cache at the second one.
+    for _ in 0..2 {
+        refuses(&home, &["mcp", &folder], &["`one` (", "`two` (", "workflow-code structure"]);
+    }
+    let id = registered(&home);
+    refuses(&home, &["--workflow-mcp", &id], &["`one` (", "`two` ("]);
+}
+
+#[test]
+fn related_projects_that_are_not_there() {
+    let home = environment();
+    let folder = usual_project(&home).to_string_lossy().into_owned();
+    let declared = json!({ "name": "fixture", "id": UUID, "projectType": "workflow", "workflow": {
+        "entrypoints": { "hello": "./hello.workflow.ts" },
+        "relatedProjects": { "style": { "id": "22222222-2222-4222-8222-222222222222" } } } });
+    write(&home, "project/package.json", &declared.to_string());
+    let silent = json!({ "name": "silent", "id": "22222222-2222-4222-8222-222222222222", "projectType": "workflow" });
+    write(&home, "silent/package.json", &silent.to_string());
+    let at = |name: &str| home.home().join(name).to_string_lossy().into_owned();
+    for (bound, says) in [
+        (format!("stile={}", at("silent")), ["`stile`", "`style`"]),
+        (format!("style={}", at("nowhere")), ["--related-project", "nowhere"]),
+        (format!("style={}", at("silent")), ["`silent`", "in return"]),
+    ] {
+        refuses(&home, &["mcp", &folder, "--related-project", &bound], &says);
+        let done = home.run(&["run", &folder, "hello", "--name", "Ada", "--related-project", &bound]).expect("it ends");
+        assert_failed(&done, 3, &says);
+    }
+    // A registered project is told as well, though its data folders are its own.
+    let id = registered(&home);
+    let bound = format!("stile={}", at("silent"));
+    let done = home.run(&["run", &id, "hello", "--name", "Ada", "--related-project", &bound]).expect("it ends");
+    assert_failed(&done, 3, &["`stile`"]);
+}
+
 fn database(home: &Environment) -> PathBuf {
     let profile: Value =
         serde_json::from_slice(&std::fs::read(home.home().join(".workflow-code/desktop.json")).expect("it was made"))

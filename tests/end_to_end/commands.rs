@@ -1,12 +1,14 @@
 //! The command line, end to end: templates, runs, projects, configuration.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use rstest::rstest;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use workflow_code_tests::{Client, ClientOptions, Environment, executable};
+use workflow_code_tests::{Client, ClientOptions, Environment, Finished, executable};
 
 use crate::fixtures::{
     LEGACY, UUID, command, environment, project, project_at, runs, serve, signal, usual_project, wait_for_file, write,
@@ -419,6 +421,142 @@ fn the_configuration_that_is_printed_starts_a_server() {
         let mut client = Client::start_program(&home, program, &words, ClientOptions::default());
         assert_eq!(client.request("tools/list", json!({})).result()["tools"].as_array().map(Vec::len), Some(3));
         client.finish();
+    }
+    home.assert_nothing_left();
+}
+
+#[test]
+fn projects_of_every_served_kind_have_a_configuration() {
+    let home = environment();
+    fs::create_dir_all(home.home().join("both/.deepwork/jobs")).expect("a folder");
+    let folder = text(home.home().join("both"));
+    command(&home, &["board", "init", "--root", &folder, "--json"]);
+    let added = command(&home, &["projects", "add", &folder, "--json"]);
+    assert_eq!(added.as_array().map(Vec::len), Some(2), "{added}");
+    for project in added.as_array().into_iter().flatten() {
+        let (id, kind) = (project["projectId"].as_str().expect("an id"), project["kind"].as_str().expect("a kind"));
+        let snippet = command(&home, &["config", id]);
+        let entry = &snippet["mcpServers"][format!("{kind}-{id}")];
+        let words: Vec<_> =
+            entry["args"].as_array().into_iter().flatten().filter_map(|one| one.as_str().map(Into::into)).collect();
+        let program = entry["command"].as_str().expect("a command").into();
+        let mut client = Client::start_program(&home, program, &words, ClientOptions::default());
+        assert!(client.request("tools/list", json!({})).result()["tools"].is_array());
+        client.finish();
+    }
+    // A folder that is only listed is no server, and nobody is sent to configure it.
+    let only = home.run(&["projects", "add", &folder, "--kind", "folder"]).expect("it ends");
+    assert!(!only.stderr.contains("next:"), "{only:?}");
+    let listed = command(&home, &["projects", "list", "--json"]);
+    let id = listed.as_array().into_iter().flatten().find(|one| one["kind"] == "folder").expect("it is listed");
+    let refused = home.run(&["config", id["projectId"].as_str().expect("an id")]).expect("it ends");
+    assert_eq!(refused.code, 3, "{refused:?}");
+    assert!(refused.stderr.contains("`folder`"), "{refused:?}");
+    home.assert_nothing_left();
+}
+
+#[test]
+fn config_says_which_tools_a_client_drops_and_which_key_keeps_them() {
+    let home = environment();
+    let long = "l".repeat(30);
+    project(&home, json!({ &long: { "command": ["true"], "description": "One." } }), &[]);
+    let path = text(home.home().join("project"));
+    let id = command(&home, &["projects", "add", &path, "--json"])[0]["projectId"].as_str().expect("an id").to_owned();
+    for target in [&id, &path] {
+        let warnings = command(&home, &["config", target, "--client", "cursor", "--json"])["warnings"].to_string();
+        assert!(warnings.contains(&long) && warnings.contains("--key wf-fixture"), "{warnings}");
+        let short = command(&home, &["config", target, "--client", "cursor", "--json", "--key", "wf-fixture"]);
+        assert!(!short["warnings"].to_string().contains(&long), "{short}");
+    }
+    let notes = command(&home, &["config", &id, "--client", "cursor", "--write", "--json"])["notes"].to_string();
+    assert!(notes.contains(&long), "{notes}");
+    home.assert_nothing_left();
+}
+
+/// The commands that stand between backticks.
+fn shown_commands(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).filter(|text| text.starts_with("workflow-code ")).map(str::to_owned).collect()
+}
+
+/// Does what somebody does who pastes a command into a shell.
+fn paste(home: &Environment, command: &str) -> Finished {
+    let folder = executable().parent().map(Path::to_owned).expect("a folder");
+    let script = "PATH=\"$1:$PATH\"; eval \"$2\"";
+    let words = ["-c", script, "sh", &folder.to_string_lossy(), command].map(OsString::from);
+    home.run_program("sh", &words, &[]).expect("it ends")
+}
+
+#[test]
+fn commands_that_are_shown_can_be_pasted() {
+    let home = environment();
+    let ask = "export default async (input, flow) => await flow.approve({ title: \"May it?\" });\n";
+    project_at(
+        &home,
+        "it's a \"project\" 运行",
+        UUID,
+        json!({ "ask": "./ask.workflow.ts" }),
+        &[("ask.workflow.ts", ask)],
+    );
+    let path = text(home.home().join("it's a \"project\" 运行"));
+    let data = text(home.home().join("d d's"));
+    // In a folder whose name a shell would take apart, and in the registry of another profile.
+    command(&home, &["projects", "add", &path, "--profile", "work", "--json"]);
+    let id = command(&home, &["projects", "list", "--profile", "work", "--json"])[0]["projectId"].clone();
+    let id = id.as_str().expect("an id").to_owned();
+    for begin in [vec!["run", &path, "--data-dir", &data], vec!["run", &id, "--profile", "work"]] {
+        for (nth, output) in [(0, true), (1, false)] {
+            let asked = home.run(&begin).expect("it ends").json();
+            let shown = shown_commands(asked["error"]["message"].as_str().expect("a message"));
+            assert_eq!(shown.len(), 3, "{shown:?}");
+            let answered = paste(&home, &shown[nth]);
+            assert_eq!(answered.json()["output"], output, "{shown:?}: {answered:?}");
+            let waited = paste(&home, &shown[2]);
+            assert_eq!(waited.json()["output"], output, "{shown:?}: {waited:?}");
+        }
+    }
+    let shown = home.run(&["projects", "remove", &id, "--profile", "work"]).expect("it ends").stderr;
+    let again = shown_commands(&shown);
+    assert_eq!(paste(&home, &again[0]).code, 0, "{shown}");
+    let shown = home.run(&["init", &text(home.home().join("a new one"))]).expect("it ends").stderr;
+    for command in shown_commands(&shown) {
+        assert_eq!(paste(&home, &command).code, 0, "{shown}");
+    }
+    home.assert_nothing_left();
+}
+
+#[test]
+fn parameters_may_stand_right_behind_what_is_run() {
+    let home = environment();
+    let code = "export const entrypoint = { description: \"Doubles.\", params: { n: { type: \"number\", required: true },\n\
+        file: { type: \"positional\" } } };\nexport default (input) => ({ n: input.n * 2, file: input.file });\n";
+    project(&home, json!({ "main": "./main.workflow.ts" }), &[("main.workflow.ts", code)]);
+    let folder = text(home.home().join("project"));
+    let script = text(write(&home, "loose.ts", code));
+    for target in [&folder, &script] {
+        for words in [vec!["--n", "4"], vec!["--n=4"], vec!["--n", "4", "a.csv"], vec!["--", "--n", "4"]] {
+            let mut all = vec!["run", target.as_str()];
+            all.extend(words);
+            let done = home.run(&all).expect("it ends");
+            assert_eq!(done.json()["output"]["n"], 8, "{all:?}: {done:?}");
+        }
+    }
+    let named = home.run(&["run", &folder, "main", "--n", "4", "a.csv"]).expect("it ends");
+    assert_eq!(named.json()["output"]["file"], "a.csv", "{named:?}");
+    let unknown = home.run(&["run", &folder, "a.csv", "--n", "4"]).expect("it ends");
+    assert_eq!(unknown.code, 2, "{unknown:?}");
+    assert!(unknown.stderr.contains("`a.csv`") && unknown.stderr.contains("`main`"), "{unknown:?}");
+    let missing = home.run(&["run", &script]).expect("it ends");
+    assert_eq!(missing.code, 2, "{missing:?}");
+    assert!(missing.stderr.contains("loose.ts") && !missing.stderr.contains("structure"), "{missing:?}");
+    home.assert_nothing_left();
+}
+
+#[test]
+fn every_command_tells_the_version_of_the_one_program() {
+    let home = environment();
+    let own = home.run(&["--version"]).expect("it ends").stdout;
+    for words in [vec!["runs", "--version"], vec!["runs", "list", "--version"], vec!["doctor", "--version"]] {
+        assert_eq!(home.run(&words).expect("it ends").stdout, own, "{words:?}");
     }
     home.assert_nothing_left();
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rstest::rstest;
 use serde_json::{Value, json};
-use workflow_code_tests::Environment;
+use workflow_code_tests::{Client, ClientOptions, Environment, Opening};
 
 use crate::fixtures::{command, environment, project_at, write};
 
@@ -72,6 +72,43 @@ fn nothing_is_found_where_nothing_is_wrong() {
     assert_eq!(findings(&home), []);
     assert_eq!(home.run(&["doctor", &id]).expect("it ends").code, 0);
     assert_eq!(home.run(&["doctor", "--profile", "other"]).expect("it ends").code, 0, "an unused profile is no fault");
+    home.assert_nothing_left();
+}
+
+/// A later build may close its history to older ones, which can still read it.
+#[test]
+fn a_history_that_this_build_may_not_write_is_found_and_not_served() {
+    let home = environment();
+    let id = healthy(&home, "one", 1);
+    let database = rusqlite::Connection::open(data_folder(&home).join("desktop.db")).expect("it is there");
+    database.execute("UPDATE meta SET min_writer = 4711", []).expect("it can be written");
+    assert_eq!(findings(&home), [("database-too-new".to_owned(), String::new())]);
+    let options = ClientOptions { opening: Opening::None, ..ClientOptions::default() };
+    let mut client = Client::start(&home, &["--workflow-mcp", &id], options);
+    let error = client.request("initialize", json!({})).error();
+    assert_eq!(error["code"], -32603, "{error}");
+    assert!(error["message"].as_str().unwrap_or_default().contains("4711"), "{error}");
+    assert_eq!(client.finish().0, 3);
+    home.assert_nothing_left();
+}
+
+/// What is to be typed to mend it names the project, and leads to the same data.
+#[test]
+fn a_lost_configuration_is_written_again_by_the_command_that_is_shown() {
+    let home = environment();
+    let folder = home.home().join("one");
+    project_at(&home, "one", &uuid(1), json!({ "ok": { "command": ["true"], "description": "One." } }), &[]);
+    let added = command(&home, &["projects", "add", &folder.to_string_lossy(), "--json", "--profile", "work"]);
+    let id = added[0]["projectId"].as_str().expect("an id");
+    command(&home, &["config", id, "--client", "cursor", "--write", "--key", "mine", "--json", "--profile", "work"]);
+    write(&home, ".cursor/mcp.json", "{}");
+    let found = home.run(&["doctor", "--json", "--profile", "work"]).expect("it ends").json();
+    let fix = found["findings"][0]["fix"].as_str().expect("a fix");
+    let shown = fix.split('`').nth(1).expect("a command");
+    let words: Vec<&str> = shown.split(' ').skip(1).collect();
+    assert_eq!(home.run(&words).expect("it ends").code, 0, "{shown}");
+    let found = home.run(&["doctor", "--json", "--profile", "work"]).expect("it ends").json();
+    assert_eq!(found["findings"], json!([]), "{shown}");
     home.assert_nothing_left();
 }
 

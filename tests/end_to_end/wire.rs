@@ -312,6 +312,55 @@ fn ping_belongs_to_the_older_era() {
 }
 
 #[test]
+fn an_unknown_log_level_is_said_to_be_one() {
+    let home = environment();
+    usual_project(&home);
+    let mut client = serve(&home, MODERN);
+    let meta = json!({ "io.modelcontextprotocol/logLevel": "loud" });
+    let error = client.request("tools/list", json!({ "_meta": meta })).error();
+    assert_eq!(error["code"], -32602, "{error}");
+    assert_alive(&mut client);
+    client.finish();
+    home.assert_nothing_left();
+}
+
+#[test]
+fn a_changed_declaration_is_logged_once_for_each_change() {
+    let home = environment();
+    let code = |title: &str| {
+        format!(
+            "export const entrypoint = {{ title: {title:?}, description: \"Says one.\" }};\nexport default () => 1;\n"
+        )
+    };
+    let commands = |title: &str| json!({ "command": ["true"], "title": title, "description": "Does nothing." });
+    project(&home, json!({ "one": "./one.workflow.ts", "two": commands("Two") }), &[("one.workflow.ts", &code("One"))]);
+    let mut client = serve(&home, LEGACY);
+    let mut log = String::new();
+    let mut told = |client: &mut Client, tool: &str, times: usize| {
+        wait_until("the log", || {
+            assert_eq!(client.call(tool, json!({})).result()["structuredContent"]["status"], "success");
+            log.push_str(&client.errors());
+            log.matches(&format!("entrypoint `{tool}` is declared otherwise")).count() >= times
+        });
+        // A look is behind every call; one that finds nothing new says nothing.
+        client.call(tool, json!({})).result();
+        log.push_str(&client.errors());
+        assert_eq!(log.matches(&format!("entrypoint `{tool}` ")).count(), times, "{log}");
+    };
+    told(&mut client, "one", 0);
+    write(&home, "project/one.workflow.ts", &code("Another"));
+    told(&mut client, "one", 1);
+    write(&home, "project/one.workflow.ts", &code("A third"));
+    told(&mut client, "one", 2);
+    told(&mut client, "two", 0);
+    project(&home, json!({ "one": "./one.workflow.ts", "two": commands("Other") }), &[]);
+    told(&mut client, "two", 1);
+    assert!(log.contains("reconnect"), "{log}");
+    client.finish();
+    home.assert_nothing_left();
+}
+
+#[test]
 fn log_messages_come_only_to_those_who_asked() {
     let home = environment();
     usual_project(&home);

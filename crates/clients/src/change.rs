@@ -63,6 +63,8 @@ pub struct Change {
     pub notes: Vec<String>,
     /// The properties of the entry that are ours; empty for a removal.
     pub(crate) entry: Map<String, Value>,
+    /// The arguments of the launch; empty for a removal.
+    pub(crate) args: Vec<String>,
     pub(crate) project: Option<PathBuf>,
 }
 
@@ -121,7 +123,9 @@ pub fn plan(client: &Client, scope: Scope, launch: &Launch, paths: &ClientPaths)
     if client.restart {
         notes.push(format!("Restart {} after the change", client.name));
     }
-    Ok(change(client, scope, Action::Set, launch.key(), (file, found, project), after, existing, notes, entry))
+    let place = (file, found, project);
+    let planned = change(client, scope, Action::Set, launch.key(), place, after, existing, notes, entry);
+    Ok(Change { args: launch.args().to_vec(), ..planned })
 }
 
 /// Plans to remove the server `key`, which the ledger must know as ours.
@@ -130,13 +134,15 @@ pub fn plan(client: &Client, scope: Scope, launch: &Launch, paths: &ClientPaths)
 /// [`Error::NotOurs`], [`Error::NoEntry`], and those of [`plan`].
 pub fn plan_removal(client: &Client, scope: Scope, key: &str, paths: &ClientPaths, ledger: &Ledger) -> Result<Change> {
     let (file, found, project) = locate(client, scope, paths)?;
-    if ledger.find(client.id, &file, key)?.is_none() {
-        return Err(Error::NotOurs { path: file, key: key.chars().take(80).collect() });
-    }
     let text = found.text.as_deref().unwrap_or_default();
     let known = document::find(&client.shape, text, key).map_err(|fault| content(&found.target, fault))?;
+    let key_shown = || key.chars().take(80).collect();
+    // What is not there was written by nobody, and there is nothing to remove by hand.
     if known.is_none() {
-        return Err(Error::NoEntry { path: file, key: key.to_owned() });
+        return Err(Error::NoEntry { path: file, key: key_shown() });
+    }
+    if ledger.find(client.id, &file, key)?.is_none() {
+        return Err(Error::NotOurs { path: file, key: key_shown() });
     }
     let after = document::remove(&client.shape, text, key).map_err(|error| edit_error(&found.target, key, error))?;
     let notes = if client.restart { vec![format!("Restart {} after the change", client.name)] } else { Vec::new() };
@@ -181,6 +187,7 @@ fn change(
         existing,
         notes,
         entry,
+        args: Vec::new(),
         project,
     }
 }

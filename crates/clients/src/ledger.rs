@@ -32,6 +32,9 @@ pub struct LedgerEntry {
     pub file: PathBuf,
     /// The server's key in it.
     pub key: String,
+    /// What the launch serves: the executable's arguments. Entries of older builds do not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
     /// The names of the properties that we set; others belong to the person.
     pub properties: Vec<String>,
     /// A fingerprint of those properties.

@@ -21,7 +21,6 @@ mod names;
 mod paths;
 mod render;
 mod shape;
-mod shell;
 mod table;
 mod toml_document;
 mod write;

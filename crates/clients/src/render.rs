@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::paths::{ClientPaths, Platform, Scope};
 use crate::shape::{Document, plain_entry};
 use crate::table::{AddCommand, Client, Link};
-use crate::{Launch, shell, toml_document};
+use crate::{Launch, toml_document};
 
 /// The language of a snippet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -127,14 +127,14 @@ fn command_line(client: &Client, add: AddCommand, scope: Scope, launch: &Launch)
     match add {
         AddCommand::ClaudeJson => {
             words.extend(["claude", "mcp", "add-json", launch.key(), &entry, "-s", scope.as_str()]);
-            return Some(shell::command_line(words));
+            return Some(model::command_line(words));
         }
         AddCommand::CodeJson => {
             if scope == Scope::Project {
                 return None;
             }
             let whole = Value::Object(named(launch)).to_string();
-            return Some(shell::command_line(["code", "--add-mcp", &whole]));
+            return Some(model::command_line(["code", "--add-mcp", &whole]));
         }
         AddCommand::Dashes(program, options) => {
             // These commands know no scope: they write the user's file.
@@ -159,7 +159,7 @@ fn command_line(client: &Client, add: AddCommand, scope: Scope, launch: &Launch)
     }
     words.push(launch.command());
     words.extend(launch.args().iter().map(String::as_str));
-    Some(shell::command_line(words))
+    Some(model::command_line(words))
 }
 
 /// The call limit of the table as a word of a command line; a test keeps the two equal.

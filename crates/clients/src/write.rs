@@ -86,6 +86,7 @@ fn swap_in(change: &Change, ledger: &Ledger, now: String, changed: bool) -> Resu
             file: change.file.clone(),
             key: change.key.clone(),
             fingerprint: LedgerEntry::fingerprint_of(change.entry.keys(), &change.entry),
+            args: change.args.clone(),
             properties: change.entry.keys().cloned().collect(),
             written_at: now,
         })?,

@@ -297,6 +297,7 @@ fn removal_takes_only_our_key(home: Home, #[case] id: &str, #[case] name: &str, 
     let row = client(id).unwrap();
     let remove = |key: &str| plan_removal(row, Scope::User, key, &home.paths, &home.ledger);
     assert!(matches!(remove("docs"), Err(Error::NotOurs { .. })));
+    assert!(matches!(remove("nobody"), Err(Error::NoEntry { .. })), "nothing is there to be removed by hand");
     home.apply(&home.plan(id).unwrap()).unwrap();
     assert!(matches!(remove("docs"), Err(Error::NotOurs { .. })));
     let change = remove("wf-report").unwrap();

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::guard::value_of;
+use crate::message::in_passing;
 use crate::progress::Update;
 
 /// Who the server is.
@@ -268,7 +269,7 @@ impl Channel {
         }
     }
 
-    /// Passes a warning or error line on to a client that asked for log messages.
+    /// Passes a warning or error line on to a client that asked for log messages, 4 KiB of it at most.
     pub async fn log(&self, level: LogLevel, text: &str) {
         let level = match level {
             LogLevel::Warning => LoggingLevel::Warning,
@@ -277,7 +278,7 @@ impl Channel {
         if self.log_level.is_none_or(|least| rank(level) < rank(least)) {
             return;
         }
-        let parameters = LoggingMessageNotificationParam::new(level, Value::String(text.to_owned()));
+        let parameters = LoggingMessageNotificationParam::new(level, Value::String(in_passing(text).into_owned()));
         if let Err(error) = self.peer.notify_logging_message(parameters).await {
             tracing::debug!(%error, "a log message could not be sent");
         }
@@ -334,7 +335,13 @@ pub trait Family: Send + Sync + 'static {
     /// Who the server is. Known at once.
     fn identity(&self) -> &Identity;
 
-    /// What a client's model should know, at most 2,048 characters. May wait a moment for what it is made of.
+    /// Says, once it is known, why there is nothing to serve; `None` when there is. Openings wait for it, a second at
+    /// most, and from then on every request is answered so.
+    fn refusal(&self) -> impl Future<Output = Option<String>> + Send {
+        std::future::ready(None)
+    }
+
+    /// What a client's model should know, at most 2,048 characters.
     fn instructions(&self) -> impl Future<Output = Option<String>> + Send;
 
     /// The tools, in a fixed order.

@@ -13,22 +13,35 @@
 //! | a request before any opening | an error that names one way in | -32602 naming both |
 //! | requests of a client that does not read | taken in without end | wait in the client's pipe |
 //! | a method that 2026-07-28 has not, in a request of that revision | served as before | -32601 |
+//! | an unknown log level in a request of that revision | served without log messages | -32602 |
+//! | `initialize` whose parameters do not fit | an error about `_meta` | -32602 |
+//! | a request, when there turned out to be nothing to serve | | -32603 with the reason |
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, InitializeRequestParams, JsonRpcMessage, LoggingLevel, ProtocolVersion, ServerJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::lines::{Line, Output, OutputClosed};
-use crate::message::{self, BadLine, INVALID_PARAMS, INVALID_REQUEST, Kind, METHOD_NOT_FOUND, Message};
+use crate::message::{self, BadLine, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Kind, METHOD_NOT_FOUND, Message};
+use crate::refusal::Verdict;
 
 /// `_meta` key under which a request of 2026-07-28 names its protocol revision.
 pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// `_meta` key under which such a request says which log messages it wants.
+const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// How long an opening waits until it is known whether there is anything to serve.
+const OPENING: Duration = Duration::from_secs(1);
 
 /// The transport the protocol library reads and writes through.
 #[derive(Debug)]
@@ -40,6 +53,7 @@ pub struct Guard {
     in_flight: HashSet<String>,
     line_limit: usize,
     max_depth: usize,
+    verdict: Option<Verdict>,
 }
 
 impl Guard {
@@ -52,7 +66,31 @@ impl Guard {
         line_limit: usize,
         max_depth: usize,
     ) -> Self {
-        Self { lines, output, gone, opened: false, in_flight: HashSet::new(), line_limit, max_depth }
+        Self { lines, output, gone, opened: false, in_flight: HashSet::new(), line_limit, max_depth, verdict: None }
+    }
+
+    /// Answers every request with the reason, once it is known that there is nothing to serve.
+    pub(crate) fn heeding(self, verdict: Verdict) -> Self {
+        Self { verdict: Some(verdict), ..self }
+    }
+
+    /// Returns what a request is answered with when there is nothing to serve. An opening waits a moment for that to be
+    /// known; a connection that is open then learns of it by its next request.
+    async fn refused(&mut self, message: &Message) -> Option<BadLine> {
+        if message.kind != Kind::Request {
+            return None;
+        }
+        let verdict = self.verdict.as_mut()?;
+        if matches!(message.method(), "initialize" | "server/discover") {
+            tokio::select! {
+                () = verdict.known() => {}
+                () = tokio::time::sleep(OPENING) => {}
+                () = self.gone.cancelled() => {}
+            }
+        }
+        let reason = verdict.reason()?;
+        verdict.answered();
+        Some(BadLine { id: message.id(), code: INTERNAL_ERROR, message: reason.to_string() })
     }
 
     async fn answer(&self, bad: &BadLine) {
@@ -110,7 +148,7 @@ impl Guard {
     fn check_opening(&mut self, message: &Message) -> Result<(), BadLine> {
         let method = message.method();
         let modern = message.meta(META_VERSION).is_some();
-        check_revision(message)?;
+        check_request(message)?;
         if !self.opened && !modern && !matches!(method, "initialize" | "ping" | "server/discover") {
             return Err(BadLine {
                 id: message.id(),
@@ -172,7 +210,10 @@ impl Transport<RoleServer> for Guard {
             };
             let admitted = match read {
                 Ok(None) => continue,
-                Ok(Some(message)) => self.admit(message),
+                Ok(Some(message)) => match self.refused(&message).await {
+                    Some(bad) => Err(bad),
+                    None => self.admit(message),
+                },
                 Err(bad) => Err(bad),
             };
             match admitted {
@@ -206,8 +247,32 @@ pub(crate) fn is_known_method(method: &str) -> bool {
     )
 }
 
+/// Refuses what the library would take, or would refuse for another reason than the true one.
+pub(crate) fn check_request(message: &Message) -> Result<(), BadLine> {
+    check_revision(message)?;
+    let invalid = |text: String| Err(BadLine { id: message.id(), code: INVALID_PARAMS, message: text });
+    let level = message.meta(META_LOG_LEVEL).filter(|_| message.meta(META_VERSION).is_some());
+    if let Some(level) = level
+        && serde_json::from_value::<LoggingLevel>(level.clone()).is_err()
+    {
+        return invalid(format!(
+            "`{META_LOG_LEVEL}` must be one of debug, info, notice, warning, error, critical, alert, emergency, not {}",
+            message::in_passing(&level.to_string())
+        ));
+    }
+    if message.method() == "initialize" {
+        let params = message.value.get("params").cloned().unwrap_or_default();
+        if let Err(error) = serde_json::from_value::<InitializeRequestParams>(params) {
+            return invalid(format!(
+                "the parameters of `initialize` do not have the form that the protocol gives them: {error}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a method that the revision which the request names does not have any more.
-pub(crate) fn check_revision(message: &Message) -> Result<(), BadLine> {
+fn check_revision(message: &Message) -> Result<(), BadLine> {
     let method = message.method();
     let newest = message.meta(META_VERSION).is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str());
     if newest && is_removed_method(method) {
@@ -235,7 +300,6 @@ mod tests {
     use std::fs::File;
     use std::io::{Read, Write};
     use std::os::fd::OwnedFd;
-    use std::time::Duration;
 
     use serde_json::json;
 
@@ -264,6 +328,29 @@ mod tests {
         let mut text = String::new();
         answers.read_to_string(&mut text).expect("reads");
         (passed, text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+    }
+
+    #[tokio::test]
+    async fn parameters_that_do_not_fit_are_named_for_what_they_are() {
+        let meta = |level: &str| {
+            json!({ META_VERSION: "2026-07-28", META_LOG_LEVEL: level,
+            "io.modelcontextprotocol/clientCapabilities": {} })
+        };
+        let list = |id: u32, level: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": { "_meta": meta(level) } });
+        let said = [
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": 7 } }),
+            json!({ "jsonrpc": "2.0", "id": 2, "method": "initialize" }),
+            list(3, "loud"),
+            list(4, "warning"),
+        ];
+        let (passed, answers) = guarded(&said).await;
+        assert_eq!(passed, ["tools/list"]);
+        let codes: Vec<_> = answers.iter().map(|answer| (&answer["id"], &answer["error"]["code"])).collect();
+        let (one, two, three, code) = (json!(1), json!(2), json!(3), json!(INVALID_PARAMS));
+        assert_eq!(codes, [(&one, &code), (&two, &code), (&three, &code)]);
+        let text = |at: usize| answers[at]["error"]["message"].as_str().unwrap_or_default().to_owned();
+        assert!(text(0).contains("`initialize`") && !text(0).contains("_meta"), "{}", text(0));
+        assert!(text(2).contains("\"loud\""), "{}", text(2));
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@
 //! library drops, misreads or exits on; [`family`], what a family of tools has to say; [`server`], which maps the
 //! protocol of both eras to it; [`ordered`], a server without a runtime that
 //! answers line by line; [`http`], the same servers for clients that do not start them; [`progress`], how often a client hears of a call; [`refusal`], a server that can only
-//! say why it does not serve.
+//! say why it does not serve, or that turns into one.
 //!
 //! Not here: what a tool does. Protocol: Model Context Protocol, revisions 2024-11-05 to 2026-07-28; JSON-RPC 2.0.
 

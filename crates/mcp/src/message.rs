@@ -1,5 +1,7 @@
 //! What a line is, before the protocol library sees it.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 /// An error to answer a line with.
@@ -71,8 +73,8 @@ pub(crate) fn read(line: &[u8], max_depth: usize) -> Result<Option<Message>, Bad
         });
     }
     let value: Value = serde_json::from_slice(line).map_err(|error| {
-        tracing::warn!(%error, "a line that is no JSON came in");
-        BadLine { id: Value::Null, code: PARSE_ERROR, message: format!("Parse error: {error}") }
+        tracing::warn!(%error, "a line that cannot be read came in");
+        BadLine { id: id_of_unreadable(line), code: PARSE_ERROR, message: format!("Parse error: {error}") }
     })?;
     classify(value).map(Some)
 }
@@ -104,6 +106,30 @@ fn classify(value: Value) -> Result<Message, BadLine> {
         return Err(invalid(Value::Null, "`id` must be a string or an integer"));
     }
     Ok(Message { kind, value })
+}
+
+/// Finds the id of a line that could not be read. One that is JSON all the same has it: half of a pair of surrogates, or a
+/// number beyond all numbers, can be written in JSON and not be held here.
+pub(crate) fn id_of_unreadable(line: &[u8]) -> Value {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+        Ok(_) => find_id(line),
+        Err(_) => Value::Null,
+    }
+}
+
+/// The most bytes of a text that is told in passing: a log line, or a word on progress.
+const TOLD_BYTES: usize = 4 * 1024;
+
+/// What stands where a text was cut.
+const CUT: &str = "…";
+
+/// Cuts a text that is told in passing to 4 KiB; what was recorded of it is whole.
+pub(crate) fn in_passing(text: &str) -> Cow<'_, str> {
+    if text.len() <= TOLD_BYTES {
+        return Cow::Borrowed(text);
+    }
+    let end = text.floor_char_boundary(TOLD_BYTES - CUT.len());
+    Cow::Owned(format!("{}{CUT}", &text[..end]))
 }
 
 /// Answers a line that is too long to be parsed.
@@ -201,6 +227,28 @@ mod tests {
         assert_eq!(bad(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#), (Value::Null, INVALID_REQUEST));
         assert_eq!(bad(r#"{"jsonrpc":"2.0","id":"a","method":7}"#), (json!("a"), INVALID_REQUEST));
         assert_eq!(bad(r#"{"jsonrpc":"2.0","id":"a"}"#), (json!("a"), INVALID_REQUEST));
+    }
+
+    #[test]
+    fn what_is_json_and_cannot_be_held_has_its_id() {
+        let surrogate = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\ud800"}}"#;
+        assert_eq!(bad(surrogate), (json!(7), PARSE_ERROR));
+        let huge = r#"{"jsonrpc":"2.0","params":{"id":1,"n":1e999},"id":"x","method":"m"}"#;
+        assert_eq!(bad(huge), (json!("x"), PARSE_ERROR));
+        assert_eq!(bad(r#"{"jsonrpc":"2.0","id":7,"method":"#), (Value::Null, PARSE_ERROR));
+        assert_eq!(bad(r#"{"jsonrpc":"2.0","id":7,"method":"m"} x"#), (Value::Null, PARSE_ERROR));
+    }
+
+    #[test]
+    fn a_text_told_in_passing_is_cut_between_its_letters() {
+        assert_eq!(in_passing("short"), "short");
+        let exact = "e".repeat(TOLD_BYTES);
+        assert_eq!(in_passing(&exact), exact.as_str());
+        for long in ["e".repeat(20_000), "运".repeat(5_000), format!("a{}", "运".repeat(5_000))] {
+            let cut = in_passing(&long);
+            assert!(cut.len() <= TOLD_BYTES && cut.len() > TOLD_BYTES - 8, "{}", cut.len());
+            assert!(long.starts_with(cut.strip_suffix(CUT).expect("it says that it was cut")));
+        }
     }
 
     #[test]

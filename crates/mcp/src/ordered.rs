@@ -10,6 +10,7 @@ use std::io::{self, BufReader, Write as _};
 use serde_json::{Map, Value, json};
 
 use crate::lines::{Line, next_line};
+use crate::message;
 
 /// The newest revision, whose requests stand alone.
 pub const MODERN: &str = "2026-07-28";
@@ -183,7 +184,8 @@ impl<F: OrderedFamily> Connection<F> {
         let message: Value = match serde_json::from_slice(bytes) {
             Ok(message) => message,
             Err(problem) => {
-                return Some(error(Value::Null, Refusal::plain(-32700, format!("this is no JSON: {problem}"))));
+                let id = message::id_of_unreadable(bytes);
+                return Some(error(id, Refusal::plain(-32700, format!("this is no JSON: {problem}"))));
             }
         };
         let Value::Object(mut message) = message else {

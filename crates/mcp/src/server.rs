@@ -23,7 +23,9 @@ use tokio_util::sync::CancellationToken;
 use crate::family::{Call, Caller, Channel, Era, Family, Fault, InputRequest, Reply, ResourceTemplate, Tool};
 use crate::guard::{self, Guard};
 use crate::lines;
+use crate::message::in_passing;
 use crate::progress::{Pacer, Update};
+use crate::refusal::Verdict;
 
 /// How long what was answered may take to reach a client that is still reading when we end.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -44,8 +46,11 @@ pub async fn serve<F: Family>(
 ) -> std::io::Result<()> {
     let lines = lines::read(streams.input, Limits::LINE_BYTES, gone.clone())?;
     let (output, thread) = lines::write(streams.output, gone.clone())?;
-    let guard = Guard::new(lines, output.clone(), gone.clone(), Limits::LINE_BYTES, Limits::JSON_DEPTH);
-    converse(Server::new(family, gone.clone()), guard, gone).await;
+    let verdict = Verdict::of(&family, &gone);
+    let guard = Guard::new(lines, output.clone(), gone.clone(), Limits::LINE_BYTES, Limits::JSON_DEPTH)
+        .heeding(verdict.clone());
+    let server = Server { verdict: Some(verdict), ..Server::new(family, gone.clone()) };
+    converse(server, guard, gone).await;
     drop(output);
     thread.finish(LAST_WORDS);
     Ok(())
@@ -81,27 +86,33 @@ pub(crate) struct Server<F> {
     gone: CancellationToken,
     tools: Arc<OnceCell<Result<Arc<Vec<WireTool>>, Fault>>>,
     log_level: Mutex<Option<LoggingLevel>>,
+    /// Of a server that ends when there turns out to be nothing to serve.
+    verdict: Option<Verdict>,
 }
 
 impl<F: Family> Server<F> {
     pub(crate) fn new(family: Arc<F>, gone: CancellationToken) -> Self {
-        Self { family, gone, tools: Arc::default(), log_level: Mutex::new(None) }
+        Self { family, gone, tools: Arc::default(), log_level: Mutex::new(None), verdict: None }
     }
 
     /// Makes the handler of one more session of the same family.
     pub(crate) fn for_session(&self) -> Self {
         let (family, gone, tools) = (Arc::clone(&self.family), self.gone.clone(), Arc::clone(&self.tools));
-        Self { family, gone, tools, log_level: Mutex::new(None) }
+        Self { family, gone, tools, log_level: Mutex::new(None), verdict: None }
     }
 
     async fn tools(&self) -> Result<Arc<Vec<WireTool>>, ErrorData> {
-        self.tools
+        let tools = self
+            .tools
             .get_or_init(|| async {
                 self.family.tools().await.map(|tools| Arc::new(tools.into_iter().map(wire_tool).collect()))
             })
-            .await
-            .clone()
-            .map_err(|fault| error_data(fault, Era::Modern))
+            .await;
+        // Asked for before it was known that there is nothing.
+        if let (Err(_), Some(verdict)) = (tools, &self.verdict) {
+            verdict.answered();
+        }
+        tools.clone().map_err(|fault| error_data(fault, Era::Modern))
     }
 
     fn implementation(&self) -> Implementation {
@@ -350,7 +361,7 @@ async fn keep_posted(
 async fn tell(peer: &Peer<RoleServer>, token: &ProgressToken, update: Update) {
     let mut parameters = ProgressNotificationParam::new(token.clone(), update.done.unwrap_or_default());
     parameters.total = update.total;
-    parameters.message = update.message;
+    parameters.message = update.message.map(|message| in_passing(&message).into_owned());
     if let Err(error) = peer.notify_progress(parameters).await {
         tracing::debug!(%error, "progress could not be sent");
     }

@@ -1,7 +1,7 @@
 //! The nouns of Workflow Code and the rules about them that need no I/O.
 //!
 //! Here: ids, a run's states and the one function that moves between them, errors with stable codes,
-//! parameters and forms as data, the report, the result envelope, clock and id source.
+//! parameters and forms as data, the report, the result envelope, clock and id source, commands to copy.
 //!
 //! Not here: reading a project (`project`), SQL (`store`), processes (`process`), JSON-RPC (`mcp`).
 //! Every other crate may depend on this one; it depends on none of them.
@@ -19,6 +19,7 @@ mod param;
 mod plain_text;
 mod report;
 mod run;
+mod shell;
 
 pub use clock::{Clock, IdSource, ManualClock, SeededIds, SystemClock, SystemIds, TimestampMs, format_timestamp};
 pub use depth::within_depth;
@@ -33,3 +34,4 @@ pub use param::{Param, ParamOption, ParamType};
 pub use plain_text::{escaped, is_hidden, visible_line, visible_text};
 pub use report::{AgentUsage, Node, NodeKind, NodeStatus, Report};
 pub use run::{CancelReason, ClientInfo, InvalidTransition, LaunchOptions, Origin, RunCaps, RunStatus};
+pub use shell::{HistoryPlace, command_line, quote};

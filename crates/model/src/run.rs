@@ -170,7 +170,7 @@ impl CancelReason {
         match self {
             Self::Person => "a person cancelled the run",
             Self::Client => "the client cancelled the call",
-            Self::ClientGone => "the client went away; `workflow-code runs resume` continues the run",
+            Self::ClientGone => "the client went away",
             Self::Expired => "nobody answered in time",
         }
     }

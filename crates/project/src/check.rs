@@ -56,7 +56,7 @@ fn check_call_named(entrypoint: &Entrypoint, input: &Value, files: FileValues) -
     let check = |params: &[Param]| check_named(params, input, "parameter", files);
     match &entrypoint.source {
         EntrypointSource::Dynamic => {
-            let checked = check(&crate::dynamic::params())?;
+            let checked = check(&crate::dynamic::params()).map_err(crate::dynamic::in_own_words)?;
             crate::dynamic::check_shapes(checked)
         }
         EntrypointSource::Command { .. } => {
@@ -412,5 +412,8 @@ mod tests {
         let message =
             check_call(&entrypoint, &json!({"script": "x", "meta": "m", "args": [1]})).unwrap_err().to_string();
         assert!(message.contains("`meta` must be an object, not \"m\"; `args` must be an object"), "{message}");
+        let faults = check_call(&entrypoint, &json!({"script": "x"})).unwrap_err();
+        assert_eq!(faults.to_string(), "`meta` is required and missing; it must be an object");
+        assert_eq!(faults.faults[0].allowed.as_deref(), Some("an object"));
     }
 }

@@ -24,6 +24,11 @@ a code (INVALID_ARGUMENT, UNSUPPORTED_OPTION, UNSUPPORTED_SCHEMA, AGENT_CAP, ITE
 pipeline. The result must be plain JSON: no undefined inside, dates or class instances.\n\
 Use it only when the user asked for a workflow or for work on a large scale.";
 
+/// What must be an object.
+const OBJECTS: [&str; 2] = ["meta", "args"];
+
+const AN_OBJECT: &str = "an object";
+
 /// The parameters of the dynamic entrypoint.
 #[must_use]
 pub fn params() -> Vec<Param> {
@@ -97,14 +102,26 @@ pub fn schema() -> Value {
     })
 }
 
+/// Says of `meta` and `args` what they must be: the parameters' own check takes them for any JSON value.
+pub(crate) fn in_own_words(mut faults: Faults) -> Faults {
+    let any = crate::check::in_words(&params()[1]);
+    for fault in faults.faults.iter_mut().filter(|fault| OBJECTS.contains(&fault.name.as_str())) {
+        if fault.allowed.as_ref() == Some(&any) {
+            fault.message = fault.message.replace(&any, AN_OBJECT);
+            fault.allowed = Some(AN_OBJECT.to_owned());
+        }
+    }
+    faults
+}
+
 /// Checks that `meta` and `args` are objects.
 pub(crate) fn check_shapes(input: Map<String, Value>) -> Result<Map<String, Value>, Faults> {
     let mut faults = Vec::new();
-    for name in ["meta", "args"] {
+    for name in OBJECTS {
         if let Some(value) = input.get(name)
             && !value.is_object()
         {
-            faults.push(Fault::must_be(name, "an object", short(value)));
+            faults.push(Fault::must_be(name, AN_OBJECT, short(value)));
         }
     }
     Faults::unless_any(faults, input)

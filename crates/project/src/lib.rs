@@ -45,6 +45,6 @@ pub use init::{FileChange, IdRule, InitError, InitPlan, Template, init, plan_ini
 pub use merge::{Declared, Merged, merge};
 pub use package::{Declaration, Manifest, PackageError, RelatedDeclaration, read_project_type};
 pub use params::{Purpose, read_form, read_params};
-pub use related::{RelatedError, check_related};
+pub use related::{RelatedError, check_alias, check_related};
 pub use report::{Finding, assemble};
 pub use schema::{input_schema, params_schema, tool_description};

@@ -135,6 +135,12 @@ fn other_type(file: &Path, found: Option<&str>) -> String {
     }
 }
 
+/// The command that makes a folder a project.
+fn init_command(folder: &Path, options: &[&str]) -> String {
+    let folder = folder.to_string_lossy();
+    model::command_line(["workflow-code", "init", &folder].iter().chain(options).copied())
+}
+
 impl PackageError {
     /// Says what to do next, in one sentence.
     #[must_use]
@@ -144,7 +150,7 @@ impl PackageError {
             Self::NotAFolder { .. } => "name the folder that holds package.json".into(),
             Self::NotText { .. } => "rename the folder, or the one above it, to a name in UTF-8".into(),
             Self::NoPackage { folder } => {
-                format!("run `workflow-code init {}` to make it a workflow project", folder.display())
+                format!("run `{}` to make it a workflow project", init_command(folder, &[]))
             }
             Self::Unreadable { source: ReadError::TooLarge { .. } } => {
                 "package.json may have 1 MiB; move data out of it".into()
@@ -156,14 +162,16 @@ impl PackageError {
                 "open it with the program it was made for, or set `\"projectType\": \"workflow\"`".into()
             }
             Self::OtherType { file, found: None } => format!(
-                "run `workflow-code init {}`, or add `\"projectType\": \"workflow\"`",
-                file.parent().unwrap_or(Path::new(".")).display()
+                "run `{}`, or add `\"projectType\": \"workflow\"`",
+                init_command(file.parent().unwrap_or(Path::new(".")), &[])
             ),
             Self::Secrets { .. } => "write it as `\"secrets\": [\"NAME\"]`, the names in `.env`".into(),
             Self::NoId { file } | Self::BadId { file, .. } => format!(
-                "run `workflow-code init {}{}`, or set `\"id\"` to a fresh UUID (`uuidgen` prints one)",
-                file.parent().unwrap_or(Path::new(".")).display(),
-                if matches!(self, Self::BadId { .. }) { " --new-id" } else { "" }
+                "run `{}`, or set `\"id\"` to a fresh UUID (`uuidgen` prints one)",
+                init_command(
+                    file.parent().unwrap_or(Path::new(".")),
+                    if matches!(self, Self::BadId { .. }) { &["--new-id"] } else { &[] }
+                )
             ),
         }
     }

@@ -72,6 +72,20 @@ impl RelatedError {
     }
 }
 
+/// Checks that `ours` declares a project under `alias`, and returns its UUID.
+///
+/// # Errors
+///
+/// [`RelatedError::UnknownAlias`].
+pub fn check_alias<'a>(ours: &'a Manifest, alias: &str) -> Result<&'a str, RelatedError> {
+    let declared = ours.related_projects.iter().find(|related| related.alias == alias);
+    declared.map(|related| related.uuid.as_str()).ok_or_else(|| RelatedError::UnknownAlias {
+        project: ours.name.clone(),
+        alias: alias.chars().take(64).collect(),
+        aliases: ours.related_projects.iter().map(|related| related.alias.clone()).collect(),
+    })
+}
+
 /// Checks that `ours` declares `theirs` under `alias`, and that `theirs` declares `ours` under any alias.
 ///
 /// # Errors
@@ -79,18 +93,12 @@ impl RelatedError {
 /// What is missing, and on which side.
 pub fn check_related(ours: &Manifest, alias: &str, theirs: &Manifest) -> Result<(), RelatedError> {
     let project = || ours.name.clone();
-    let Some(declared) = ours.related_projects.iter().find(|related| related.alias == alias) else {
-        return Err(RelatedError::UnknownAlias {
-            project: project(),
-            alias: alias.chars().take(64).collect(),
-            aliases: ours.related_projects.iter().map(|related| related.alias.clone()).collect(),
-        });
-    };
-    if declared.uuid != theirs.uuid {
+    let declared = check_alias(ours, alias)?;
+    if declared != theirs.uuid {
         return Err(RelatedError::OtherProject {
             project: project(),
             alias: alias.to_owned(),
-            declared: declared.uuid.clone(),
+            declared: declared.to_owned(),
             given: theirs.uuid.clone(),
         });
     }

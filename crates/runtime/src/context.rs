@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::{LaunchOptions, ProjectId};
+use model::{HistoryPlace, LaunchOptions, ProjectId};
 use project::{EnvFile, ManagedFiles, Manifest};
 
 use crate::connection::ConnectionSource;
@@ -60,6 +60,16 @@ pub struct Project {
 }
 
 impl Project {
+    /// Where its runs are found again.
+    #[must_use]
+    pub fn history_place(&self) -> HistoryPlace {
+        match (&self.id, &self.profile) {
+            (None, _) => HistoryPlace::Folder(self.folders.data.clone()),
+            (Some(_), Some(profile)) => HistoryPlace::Profile(profile.clone()),
+            (Some(_), None) => HistoryPlace::Profile(HistoryPlace::USUAL_PROFILE.into()),
+        }
+    }
+
     /// The files that its runs may see.
     #[must_use]
     pub fn managed_files(&self) -> ManagedFiles {

@@ -257,8 +257,15 @@ fn find_project(ours: &Project, store: &Store, alias: &str) -> Result<Arc<Projec
                     error(
                         "related",
                         format!(
-                            "the related project `{alias}` is not confirmed from both sides: \
-                         `workflow-code projects relate {id} {alias} OTHER --both`"
+                            "the related project `{alias}` is not confirmed from both sides: `{}`",
+                            ours.history_place().command(&[
+                                "projects",
+                                "relate",
+                                id.as_str(),
+                                alias,
+                                "OTHER",
+                                "--both"
+                            ])
                         ),
                     )
                 })?;

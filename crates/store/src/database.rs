@@ -127,6 +127,16 @@ impl Database {
         Ok(connection)
     }
 
+    /// Tells whether this build may write here; changes nothing.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        let connection = self.place.connect().map_err(|error| self.place.explained(error))?;
+        // A file that cannot be written is opened for reading without a word.
+        if connection.is_readonly("main").map_err(|error| StoreError::sql(self.path(), error))? {
+            return Err(StoreError::ReadOnly { path: self.path().to_owned() });
+        }
+        self.place.schema.check_writer(&connection, self.path())
+    }
+
     /// A database on a drive that cannot be written has no memory to share with writers, and needs none.
     fn read_only(&self, error: StoreError) -> Result<Connection> {
         let path = self.path();

@@ -114,6 +114,16 @@ impl Store {
         self.database.read(|_| Ok(()))
     }
 
+    /// Opens the database as whoever records does, and changes nothing in it: tells whether this build may write.
+    ///
+    /// # Errors
+    ///
+    /// Says why nothing can be recorded: [`StoreError::TooNew`] when later builds want writers that know more,
+    /// [`StoreError::ReadOnly`], and those of [`Store::check`].
+    pub fn check_writable(&self) -> Result<()> {
+        self.database.check_writable()
+    }
+
     /// Reads the whole database and returns what is damaged in it, one sentence each. Takes seconds for a large one.
     ///
     /// # Errors

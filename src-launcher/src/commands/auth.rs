@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::cli::{Auth, AuthFolders, LoginPlace};
 use crate::connection::{self, Logins};
 use crate::failure::{Exit, Failure, with_causes};
-use crate::{open, out, profile, server_check, terminal};
+use crate::{invocation, open, out, profile, server_check, terminal};
 
 /// How long the keyring may take at login: its prompt waits for a person.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -58,9 +58,10 @@ fn login(
         Some(server) => server.to_owned(),
         None if terminal::is_there() => terminal::prompt("Server address", false).unwrap_or_default(),
         None => {
-            return Err(Failure::usage(
-                "name the server: `workflow-code auth login URL`, with the key on standard input",
-            ));
+            return Err(Failure::usage(format!(
+                "name the server: `{}`, with the key on standard input",
+                invocation::command(&["auth", "login", "URL"])
+            )));
         }
     };
     let server = ServerUrl::parse(&server).map_err(|error| Failure::usage(error.to_string()))?;
@@ -127,16 +128,20 @@ fn key(server: &ServerUrl) -> Result<Secret, Failure> {
     let key = Secret::from(text);
     let line = Secret::from(key.expose().trim());
     if line.is_empty() {
-        return Err(Failure::usage("no key was given")
-            .hinted("type it at the prompt, or give it on standard input: `workflow-code auth login URL < FILE`"));
+        return Err(Failure::usage("no key was given").hinted(format!(
+            "type it at the prompt, or give it on standard input: `{} < FILE`",
+            invocation::command(&["auth", "login", server.as_str()])
+        )));
     }
     Ok(line)
 }
 
 fn keyring_failure(error: &Error, server: &ServerUrl) -> Failure {
     let failure = Failure::from_error(Exit::Environment, error);
-    let file =
-        format!("keep the key in a file that only you can read: `workflow-code auth login {server} --store file`");
+    let file = format!(
+        "keep the key in a file that only you can read: `{}`",
+        invocation::command(&["auth", "login", server.as_str(), "--store", "file"])
+    );
     match error {
         Error::NoService { .. } => failure.hinted(file),
         Error::NoKeyring { .. } => failure.hinted(format!("log in graphically once, or {file}")),
@@ -207,7 +212,7 @@ fn status(profile: &str, project: Option<&Path>, folders: &AuthFolders, json: bo
         return Ok(0);
     }
     match &resolution.resolved {
-        None => out::line("not logged in; log in with `workflow-code auth login URL`"),
+        None => out::line(&format!("not logged in; log in with `{}`", invocation::command(&["auth", "login", "URL"]))),
         Some(found) => {
             let key = match holds["key"].as_str() {
                 Some("present") => "with a key",

@@ -2,66 +2,110 @@
 
 use std::path::{Path, PathBuf};
 
-use clients::{Change, Client, ClientPaths, Existing, Launch, Ledger, Platform, Scope};
+use clients::{Change, Client, ClientPaths, Existing, Launch, Ledger, NameEffect, Platform, Scope};
 use model::SystemClock;
+use project::Manifest;
 use serde_json::json;
+use store::ProjectKind;
 
 use crate::cli::Config;
 use crate::failure::{Exit, Failure};
 use crate::profile::{self, Missing};
-use crate::{env_vars, open, out};
+use crate::{env_vars, invocation, open, out};
 
 pub(crate) fn run(options: &Config, profile: Option<&str>) -> Result<u8, Failure> {
     let client = clients::client(&options.client).ok_or_else(|| {
         let all: Vec<&str> = clients::clients().iter().map(|client| client.id).collect();
         Failure::usage(format!("`--client {}` is not known; it is one of {}", options.client, all.join(", ")))
     })?;
-    let (launch, folder) = launch(options, profile)?;
+    let Server { launch, folder, manifest } = server(options, profile)?;
     let paths = paths()?.with_project(folder);
     let ledger = Ledger::at(profile::workflow_home()?.join("clients.json"));
     if options.remove {
         let change = clients::plan_removal(client, Scope::User, launch.key(), &paths, &ledger).map_err(failure)?;
         return write(&change, &ledger, options.json);
     }
+    let losses = manifest.and_then(|manifest| losses(client, &launch, &manifest, &options.target));
     if options.write || options.preview {
         if let Some(why) = client.by_hand {
+            let copy = invocation::command(&["config", &options.target, "--client", client.id]);
             return Err(Failure::usage(format!("the configuration of {} is not written by us: {why}", client.name))
-                .hinted(format!("copy it: `workflow-code config {} --client {}`", options.target, client.id)));
+                .hinted(format!("copy it: `{copy}`")));
         }
-        let change = clients::plan(client, Scope::User, &launch, &paths).map_err(failure)?;
+        let mut change = clients::plan(client, Scope::User, &launch, &paths).map_err(failure)?;
+        change.notes.extend(losses);
         if options.preview {
             return preview(&change, options.json);
         }
         return write(&change, &ledger, options.json);
     }
-    print(client, &launch, &paths, options.json);
+    print(client, &launch, &paths, losses, options.json);
     Ok(0)
 }
 
-/// What the client is to start: by id for a registered project, the generic form of a folder otherwise.
-fn launch(options: &Config, profile: Option<&str>) -> Result<(Launch, PathBuf), Failure> {
+/// A server as clients are told of it.
+struct Server {
+    launch: Launch,
+    folder: PathBuf,
+    /// Of a workflow, whose tools are its entrypoints.
+    manifest: Option<Manifest>,
+}
+
+/// What the client starts: a registered project by its id, a folder by its path.
+fn server(options: &Config, profile: Option<&str>) -> Result<Server, Failure> {
     let folder = Path::new(&options.target);
-    let registered = if folder.is_dir() { None } else { Some(()) };
-    let (key, args, root) = match registered {
-        Some(()) => {
-            let profile = profile::open(profile, Missing::Refuse)?;
-            let opened = open::registered(&options.target, &profile)?;
-            let id = opened.project.id.as_ref().map_or_else(|| options.target.clone(), ToString::to_string);
-            let mut args = vec!["--workflow-mcp".to_owned(), id];
-            if profile.name != "default" {
-                args.extend(["--profile".to_owned(), profile.name]);
-            }
-            (clients::default_key(&opened.project.manifest.uuid), args, opened.project.manifest.root.clone())
+    let (key, args, folder, manifest) = if folder.is_dir() {
+        let manifest = open::manifest(folder)?;
+        let args = vec!["mcp".to_owned(), manifest.root.to_string_lossy().into_owned()];
+        (clients::default_key(&manifest.uuid), args, manifest.root.clone(), Some(manifest))
+    } else {
+        let profile = profile::open(profile, Missing::Refuse)?;
+        let (found, _) = open::find(&options.target, &profile)?;
+        if !open::is_served(found.kind) {
+            return Err(open::not_of_use(&options.target, found.kind, "which has no tools to serve"));
         }
-        None => {
-            let manifest = open::manifest(folder)?;
-            let args = vec!["mcp".to_owned(), manifest.root.to_string_lossy().into_owned()];
-            (clients::default_key(&manifest.uuid), args, manifest.root)
-        }
+        let manifest = (found.kind == ProjectKind::Workflow).then(|| open::manifest(&found.path)).transpose()?;
+        let (key, args) = open::launch_of(&found, &profile.name);
+        (key, args, found.path, manifest)
     };
     let launch = Launch::new(options.key.clone().unwrap_or(key), executable()?, args)
         .map_err(|error| Failure::from_error(Exit::Usage, &error))?;
-    Ok((launch, root))
+    Ok(Server { launch, folder, manifest })
+}
+
+/// Says which tools the client would lose under this key, and the short one that keeps them. A project that cannot be
+/// read loses none by its names.
+fn losses(client: &Client, launch: &Launch, manifest: &Manifest, target: &str) -> Option<String> {
+    let report = super::structure::report(manifest).ok()?;
+    let tools: Vec<&str> =
+        report.entrypoints.iter().filter(|entrypoint| !entrypoint.draft).map(|one| one.id.as_str()).collect();
+    let short = clients::short_key(&manifest.name, &[]);
+    let said = lost_tools(client, launch.key(), &tools)?;
+    if short == launch.key() {
+        return Some(format!("{said}: shorten their ids"));
+    }
+    let config = invocation::command(&["config", target, "--client", client.id, "--key", &short]);
+    let rest = lost_tools(client, &short, &tools)
+        .map_or_else(String::new, |rest| format!("; even then, {rest}: shorten their ids as well"));
+    Some(format!("{said}: a shorter key keeps them, `{config}`{rest}"))
+}
+
+/// What a client does to tools whose names become too long under a key; `None` when it takes them all.
+pub(crate) fn lost_tools(client: &Client, key: &str, tools: &[&str]) -> Option<String> {
+    let losses = clients::name_losses(client, key, tools.iter().copied());
+    let first = losses.first()?;
+    let does = match first.effect {
+        NameEffect::Dropped => "leaves out",
+        NameEffect::Cut => "cuts the names of",
+        NameEffect::Hashed => "replaces the ends of the names of",
+    };
+    let names: Vec<String> = losses.iter().map(|loss| format!("`{}`", loss.tool)).collect();
+    Some(format!(
+        "under the key `{key}` {} {does} {}, since it takes {} characters with the key",
+        client.name,
+        names.join(", "),
+        first.limit
+    ))
 }
 
 /// The path that survives an update: this executable as it was started, links to it left as they are.
@@ -92,8 +136,9 @@ fn failure(error: clients::Error) -> Failure {
     Failure::from_error(Exit::Environment, &error)
 }
 
-fn print(client: &Client, launch: &Launch, paths: &ClientPaths, json: bool) {
-    let snippet = clients::render(client, Scope::User, launch, paths);
+fn print(client: &Client, launch: &Launch, paths: &ClientPaths, losses: Option<String>, json: bool) {
+    let mut snippet = clients::render(client, Scope::User, launch, paths);
+    snippet.warnings.extend(losses);
     if json {
         out::json(&json!({
             "client": client.id,

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use clients::{Drift, Ledger};
-use model::{EntrypointSource, StructureReport};
+use clients::{Drift, Ledger, LedgerEntry};
+use model::{EntrypointSource, HistoryPlace, StructureReport};
 use project::{EnvFile, Manifest};
 use serde_json::json;
 use store::{Create, Project, ProjectKind, Store, StoreError};
@@ -13,7 +13,7 @@ use store::{Create, Project, ProjectKind, Store, StoreError};
 use crate::cli::Doctor;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::profile::{self, Missing, Profile};
-use crate::{env_vars, open, out};
+use crate::{env_vars, invocation, open, out};
 
 /// Less room than this on the disk of the history is worth a word: 200 MB.
 const ROOM: u64 = 200 * 1024 * 1024;
@@ -165,7 +165,7 @@ fn home(examination: &mut Examination) -> Result<(), Failure> {
         examination.warning(
             "profile-permissions",
             format!("`{}` can be read by others", file.display()),
-            format!("`chmod 600 '{}'`", file.display()),
+            chmod("600", &file),
         );
     }
     let auth = home.join("workflow-auth.json");
@@ -173,10 +173,15 @@ fn home(examination: &mut Examination) -> Result<(), Failure> {
         examination.error(
             "auth-permissions",
             format!("`{}` can be read by others and may hold a key", auth.display()),
-            format!("`chmod 600 '{}'`, and change the key if others have been on this machine", auth.display()),
+            format!("{}, and change the key if others have been on this machine", chmod("600", &auth)),
         );
     }
     Ok(())
+}
+
+/// The command that closes a file or folder to others.
+fn chmod(mode: &str, path: &Path) -> String {
+    format!("`{}`", model::command_line(["chmod", mode, &path.to_string_lossy()]))
 }
 
 fn open_to_others(path: &Path) -> bool {
@@ -212,12 +217,12 @@ fn clients_of(examination: &mut Examination) -> Result<(), Failure> {
             Drift::Changed => examination.warning(
                 "client-changed",
                 format!("the configuration {place} is not what was written"),
-                format!("`workflow-code config PROJECT_ID --client {} --write` writes it again", entry.client),
+                format!("{} writes it again", writing(&entry)),
             ),
             Drift::Missing => examination.warning(
                 "client-missing",
                 format!("the configuration {place} is gone"),
-                format!("`workflow-code config PROJECT_ID --client {} --write` writes it again", entry.client),
+                format!("{} writes it again", writing(&entry)),
             ),
             Drift::Unreadable(error) => examination.error(
                 "client-unreadable",
@@ -229,13 +234,31 @@ fn clients_of(examination: &mut Examination) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The command that writes an entry of a client's file again, for the server that it was written for.
+fn writing(entry: &LedgerEntry) -> String {
+    let args: Vec<&str> = entry.args.iter().map(String::as_str).collect();
+    let (target, profile) = match args.as_slice() {
+        ["--workflow-mcp", id, "--profile", profile] => (*id, *profile),
+        ["--workflow-mcp", id] => (*id, HistoryPlace::USUAL_PROFILE),
+        ["mcp", folder] => (*folder, HistoryPlace::USUAL_PROFILE),
+        // An older build did not keep it. The usual key has the project's id in it.
+        _ => (entry.key.strip_prefix("workflow-").unwrap_or("PROJECT_ID"), HistoryPlace::USUAL_PROFILE),
+    };
+    let place = HistoryPlace::Profile(profile.to_owned());
+    let words = ["config", target, "--client", &entry.client, "--key", &entry.key, "--write"];
+    format!("`{}`", place.command(&words))
+}
+
 fn data_folder(examination: &mut Examination, profile: &Profile) {
     let folder = &profile.data_dir;
     if !folder.is_dir() {
         examination.error(
             "data-folder-missing",
             format!("the data folder `{}` does not exist", folder.display()),
-            "put it back from a backup, or make it; `workflow-code projects add DIR` begins a new registry in it",
+            format!(
+                "put it back from a backup, or make it; `{}` begins a new registry in it",
+                invocation::command(&["projects", "add", "DIR"])
+            ),
         );
         return;
     }
@@ -250,7 +273,7 @@ fn data_folder(examination: &mut Examination, profile: &Profile) {
         examination.warning(
             "data-folder-permissions",
             format!("the data folder `{}` can be looked into by others", folder.display()),
-            format!("`chmod 700 '{}'`", folder.display()),
+            chmod("700", folder),
         );
     }
     if let Ok(room) = rustix::fs::statvfs(folder)
@@ -266,13 +289,17 @@ fn data_folder(examination: &mut Examination, profile: &Profile) {
 
 /// Looks at the database; tells whether the projects in it can be looked at.
 fn database(examination: &mut Examination, profile: &Profile, store: &Store) -> bool {
-    match store.check() {
+    // Also as whoever records: a database may be readable, and closed to what this build would write.
+    match store.check().and_then(|()| store.check_writable()) {
         Ok(()) => {}
         Err(StoreError::Missing { .. }) => {
             examination.error(
                 "database-missing",
                 format!("there is no database `{}`", profile.database().display()),
-                "put it back from a backup; `workflow-code projects add DIR` begins a new one",
+                format!(
+                    "put it back from a backup; `{}` begins a new one",
+                    invocation::command(&["projects", "add", "DIR"])
+                ),
             );
             return false;
         }
@@ -292,10 +319,14 @@ fn database(examination: &mut Examination, profile: &Profile, store: &Store) -> 
     if open_to_others(&profile.database()) {
         database_is_open(examination, profile);
     }
-    if let Ok(interrupted) = store.mark_interrupted()
-        && !interrupted.is_empty()
-    {
-        examination.looked(format!("{} runs had lost their process and are marked as interrupted", interrupted.len()));
+    match store.mark_interrupted() {
+        Ok(interrupted) if interrupted.is_empty() => {}
+        Ok(interrupted) => examination
+            .looked(format!("{} runs had lost their process and are marked as interrupted", interrupted.len())),
+        Err(error) => {
+            let failure = open::store_failure(&error);
+            examination.error("database-unusable", failure.message, failure.hint.unwrap_or_default());
+        }
     }
     true
 }
@@ -304,7 +335,7 @@ fn database_is_open(examination: &mut Examination, profile: &Profile) {
     examination.warning(
         "database-permissions",
         format!("`{}` can be read by others", profile.database().display()),
-        format!("`chmod 600 '{}'`", profile.database().display()),
+        chmod("600", &profile.database()),
     );
 }
 
@@ -334,9 +365,9 @@ fn one_project(
             "project-folder-missing",
             format!("the folder `{}` is gone", path.display()),
             format!(
-                "if it was moved, register its new place: `workflow-code projects add DIR`; else \
-                 `workflow-code projects remove {}`",
-                project.id
+                "if it was moved, register its new place: `{}`; else `{}`",
+                invocation::command(&["projects", "add", "DIR"]),
+                invocation::command(&["projects", "remove", project.id.as_str()])
             ),
         );
         return Ok(());
@@ -347,7 +378,7 @@ fn one_project(
         examination.error(
             "project-board",
             format!("{}: {error}", error.code),
-            format!("see `workflow-code board doctor --root {}`", path.display()),
+            format!("see `{}`", invocation::command(&["board", "doctor", "--root", &path.to_string_lossy()])),
         );
     }
     if project.kind != ProjectKind::Workflow {
@@ -394,7 +425,7 @@ fn environment_file(examination: &mut Examination, root: &Path) {
                 examination.warning(
                     "env-permissions",
                     format!("`{}` holds secrets and can be read by others", path.display()),
-                    format!("`chmod 600 '{}'`", path.display()),
+                    chmod("600", &path),
                 );
             }
         }
@@ -425,23 +456,16 @@ fn structure(examination: &mut Examination, manifest: &Manifest, report: &Struct
     if served.is_empty() {
         examination.error(
             "no-entrypoints",
-            crate::workflow_server::nothing_to_serve(report),
-            format!("add one to `{}`", manifest.root.display()),
+            crate::workflow_server::nothing_to_serve(report, &manifest.root),
+            format!("mend one in `{}`, or add one", manifest.root.display()),
         );
     }
     let names: Vec<&str> = served.iter().map(|entrypoint| entrypoint.id.as_str()).collect();
     examination.looked(format!("tools: {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") }));
-    let key = clients::default_key(&manifest.uuid);
+    let (key, short) = (clients::default_key(&manifest.uuid), clients::short_key(&manifest.name, &[]));
     for client in clients::clients() {
-        let lost: Vec<String> =
-            clients::name_losses(client, &key, names.iter().copied()).into_iter().map(|loss| loss.tool).collect();
-        if !lost.is_empty() {
-            examination.looked(format!(
-                "{} cuts or drops {} under the key `{key}`: use `config --key {}`",
-                client.name,
-                lost.join(", "),
-                clients::short_key(&manifest.name, &[])
-            ));
+        if let Some(lost) = super::config::lost_tools(client, &key, &names) {
+            examination.looked(format!("{lost}: use `config --key {short}`"));
         }
     }
     for entrypoint in &report.entrypoints {
@@ -451,10 +475,23 @@ fn structure(examination: &mut Examination, manifest: &Manifest, report: &Struct
         {
             examination.error(
                 "program-missing",
-                format!("entrypoint `{}` starts `{program}`, which is not on the PATH", entrypoint.id),
-                "install it, or write its absolute path into `command`; clients may start us with a shorter PATH",
+                format!("entrypoint `{}` starts `{program}`, {}", entrypoint.id, not_found(program)),
+                how_to_find(program),
             );
         }
+    }
+}
+
+/// Why a program is not found. One that is named with a folder is looked for there and nowhere else.
+fn not_found(program: &str) -> &'static str {
+    if program.contains('/') { "which is no file that may be run" } else { "which is not on the PATH" }
+}
+
+fn how_to_find(program: &str) -> &'static str {
+    if program.contains('/') {
+        "put it there and make it executable; a relative path counts from the project's folder"
+    } else {
+        "install it, or write its absolute path into `command`; clients may start us with a shorter PATH"
     }
 }
 
@@ -478,7 +515,17 @@ fn related(examination: &mut Examination, store: &Store, project: &Project, mani
             examination.warning(
                 "related-unconfirmed",
                 format!("the related project `{}` is not confirmed on both sides", declared.alias),
-                format!("`workflow-code projects relate {} {} OTHER --both`", project.id, declared.alias),
+                format!(
+                    "`{}`",
+                    invocation::command(&[
+                        "projects",
+                        "relate",
+                        project.id.as_str(),
+                        &declared.alias,
+                        "OTHER",
+                        "--both"
+                    ])
+                ),
             );
         }
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::{Init, Template};
 use crate::failure::{Exit, Failure};
-use crate::out;
+use crate::{invocation, out};
 
 pub(crate) fn run(options: &Init) -> Result<u8, Failure> {
     let kind = match options.template {
@@ -33,8 +33,13 @@ pub(crate) fn run(options: &Init) -> Result<u8, Failure> {
         out::print(&plan.diff());
         // What the templates' entrypoint needs; somebody's own entrypoints need what they say.
         let ours = plan.changes.iter().any(|change| change.path.starts_with("main."));
-        let example = if ours { " main --name Ada" } else { "" };
-        out::note(&format!("next: `workflow-code run {dir}{example}`, then `workflow-code projects add {dir}`"));
+        let example: &[&str] = if ours { &["main", "--name", "Ada"] } else { &[] };
+        let folder = options.dir.to_string_lossy();
+        out::note(&format!(
+            "next: `{}`, then `{}`",
+            invocation::command(&[&["run", &folder], example].concat()),
+            invocation::command(&["projects", "add", &folder])
+        ));
     }
     Ok(0)
 }

@@ -11,7 +11,7 @@ use crate::cli::Projects;
 use crate::failure::{Exit, Failure};
 use crate::profile::{self, Missing};
 use crate::retention::{self, Keep};
-use crate::{open, out};
+use crate::{invocation, open, out};
 
 pub(crate) fn run(command: &Projects, profile: Option<&str>) -> Result<u8, Failure> {
     match command {
@@ -85,7 +85,10 @@ pub(crate) fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProj
         return Err(match broken {
             Some(error) => open::package_failure(&error),
             None => Failure::environment(format!("nothing that can be registered was found in `{}`", path.display()))
-                .hinted("make it a workflow project with `workflow-code init DIR`, or name a kind with `--kind`"),
+                .hinted(format!(
+                    "make it a workflow project with `{}`, or name a kind with `--kind`",
+                    invocation::command(&["init", &dir.to_string_lossy()])
+                )),
         });
     }
     Ok(found)
@@ -107,8 +110,8 @@ fn add(profile: Option<&str>, dir: &Path, kind: Option<&str>, json: bool) -> Res
     for new in found {
         added.push(store.add_project(&new, still_there).map_err(|error| match error {
             StoreError::Copy { .. } => Failure::from_error(Exit::Usage, &error).hinted(format!(
-                "if it is a copy, give it an id of its own: `workflow-code init {} --new-id`",
-                dir.display()
+                "if it is a copy, give it an id of its own: `{}`",
+                invocation::command(&["init", &dir.to_string_lossy(), "--new-id"])
             )),
             error => open::store_failure(&error),
         })?);
@@ -127,8 +130,10 @@ fn add(profile: Option<&str>, dir: &Path, kind: Option<&str>, json: bool) -> Res
         out::line(&format!("{}  {}  {}", added.project.id, added.project.kind.as_str(), added.project.title));
         out::note(&format!("`{}` {how}", added.project.path.display()));
     }
-    if let Some(first) = added.first() {
-        out::note(&format!("next: `workflow-code config {} --client NAME`", first.project.id));
+    // A folder of another kind is no server, and has nothing to be configured.
+    for added in added.iter().filter(|added| open::is_served(added.project.kind)) {
+        let config = invocation::command(&["config", added.project.id.as_str(), "--client", "NAME"]);
+        out::note(&format!("next: `{config}`"));
     }
     Ok(0)
 }
@@ -150,7 +155,8 @@ fn list(profile: Option<&str>, json: bool) -> Result<u8, Failure> {
     if json {
         out::json(&Value::Array(projects.iter().map(shape).collect()));
     } else if projects.is_empty() {
-        out::note("no projects; register one with `workflow-code projects add DIR`");
+        let add = invocation::command(&["projects", "add", "DIR"]);
+        out::note(&format!("no projects; register one with `{add}`"));
     } else {
         for project in &projects {
             out::line(&format!(
@@ -198,8 +204,10 @@ fn remove(profile: Option<&str>, id: &str, purge: bool, json: bool) -> Result<u8
     let project = store.project(id).map_err(|error| open::store_failure(&error))?;
     let removed = if purge { store.purge_project(&project.id) } else { store.remove_project(&project.id) };
     removed.map_err(|error| match error {
-        StoreError::Running { .. } => Failure::from_error(Exit::Environment, &error)
-            .hinted("wait for its runs, or cancel them with `workflow-code runs cancel RUN_ID`"),
+        StoreError::Running { .. } => Failure::from_error(Exit::Environment, &error).hinted(format!(
+            "wait for its runs, or cancel them with `{}`",
+            invocation::command(&["runs", "cancel", "RUN_ID"])
+        )),
         error => open::store_failure(&error),
     })?;
     if json {
@@ -208,9 +216,9 @@ fn remove(profile: Option<&str>, id: &str, purge: bool, json: bool) -> Result<u8
         out::note(&format!("project {} and its history are gone; its files are untouched", project.id));
     } else {
         out::note(&format!(
-            "project {} is out of the registry; `workflow-code projects add {}` brings it back with its history",
+            "project {} is out of the registry; `{}` brings it back with its history",
             project.id,
-            project.path.display()
+            invocation::command(&["projects", "add", &project.path.to_string_lossy()])
         ));
     }
     Ok(0)

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use model::{CancelReason, Entrypoint, EnvelopeStatus, ErrorCode, Limits, Origin, RunCaps, RunError, StructureReport};
-use project::ManagedFiles;
+use project::{ManagedFiles, Manifest};
 use runtime::{Asked, Executor, RunEvent, RunHandle, StartError, WorkerImage};
 use serde_json::Value;
 use store::StoreError;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use crate::cli::Run;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::open::{self, Opened};
-use crate::{out, retention, script_texts, terminal};
+use crate::{invocation, out, retention, script_texts, terminal};
 
 /// The signals that end a run politely, each with the exit code that tells of it (128 and the signal's number).
 const ENDINGS: [(SignalKind, u8); 3] =
@@ -64,7 +64,7 @@ pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
     let runtime = runtime()?;
     let executor = Executor::new(store, WorkerImage::own(), 1);
     let report = runtime.block_on(executor.analyse(&project.manifest));
-    let mut entrypoint = choose(&report, options.entrypoint.as_deref())?;
+    let mut entrypoint = choose(&report, options.entrypoint())?;
     if let Some(seconds) = options.caps.max_seconds {
         // None and 0 both mean that nothing else limits it.
         let own = entrypoint.timeout_seconds.filter(|own| *own > 0);
@@ -72,8 +72,7 @@ pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
     }
     let input = input(options, &entrypoint)?;
     let mut request = Executor::prepare(&project, &entrypoint, input, Origin::Cli).map_err(|faults| {
-        Failure::usage(faults.to_string())
-            .hinted(format!("see the parameters with `workflow-code structure {}`", project.manifest.root.display()))
+        Failure::usage(faults.to_string()).hinted(where_parameters_are(options, &project.manifest))
     })?;
     request.caps = RunCaps { max_agents: options.caps.max_agents, max_tokens: options.caps.max_tokens };
     let code = runtime.block_on(async {
@@ -89,6 +88,15 @@ pub(crate) fn run(options: &Run, profile: Option<&str>) -> Result<u8, Failure> {
     runtime.shutdown_background();
     drop(project);
     code
+}
+
+/// Where the parameters of what is run can be seen. A script file belongs to no project that could be shown.
+fn where_parameters_are(options: &Run, manifest: &Manifest) -> String {
+    if Path::new(&options.target).is_file() {
+        return format!("its parameters are declared in `{}`", options.target);
+    }
+    let structure = invocation::command(&["structure", &manifest.root.to_string_lossy()]);
+    format!("see the parameters with `{structure}`")
 }
 
 /// Finds the entrypoint by its id; drafts count here.
@@ -108,7 +116,14 @@ fn choose(report: &StructureReport, id: Option<&str>) -> Result<Entrypoint, Fail
                 };
                 return Err(Failure::environment(format!("entrypoint `{id}` is broken{place}: {}", error.message)));
             }
-            Err(Failure::usage(format!("there is no entrypoint `{id}`; there is {all}")))
+            let failure = Failure::usage(format!("there is no entrypoint `{id}`; there is {all}"));
+            Err(match report.entrypoints.as_slice() {
+                [only] => failure.hinted(format!(
+                    "a value for `{}` stands behind its name, or behind `--` where no name is given",
+                    only.id
+                )),
+                _ => failure,
+            })
         }
         None => match report.entrypoints.as_slice() {
             [only] => Ok(only.clone()),
@@ -126,7 +141,7 @@ fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
         serde_json::from_slice::<Value>(text).map_err(|error| Failure::usage(format!("{from} is no JSON: {error}")))
     };
     if let Some(file) = &options.input_json {
-        if !options.parameters.is_empty() {
+        if !options.parameters().is_empty() {
             return Err(Failure::usage("`--input-json` is the whole input: leave the parameters out"));
         }
         let mut text = Vec::new();
@@ -140,7 +155,7 @@ fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
         return json(&text, &format!("`--input-json {file}`"));
     }
     let folder = std::env::current_dir().unwrap_or_else(|_| Path::new("/").to_owned());
-    let mut parsed = project::parse_cli(&entrypoint.params, &options.parameters, &folder)
+    let mut parsed = project::parse_cli(&entrypoint.params, options.parameters(), &folder)
         .map_err(|faults| Failure::usage(faults.to_string()))?;
     if let Some(args) = &options.args {
         // What is no JSON is text: that is what people write.

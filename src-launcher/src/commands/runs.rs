@@ -15,7 +15,7 @@ use crate::failure::{Exit, Failure, with_causes};
 use crate::installation::Installation;
 use crate::profile;
 use crate::retention::{self, Keep};
-use crate::{open, out, run_json};
+use crate::{invocation, open, out, run_json};
 
 /// How often a run that is waited for is looked at.
 const LOOK: Duration = Duration::from_millis(50);
@@ -95,8 +95,12 @@ fn find(history: &History, profile: Option<&str>, run: &str) -> Result<(Store, R
 }
 
 pub(crate) fn no_such_run(run: &RunId) -> Failure {
-    Failure::environment(format!("there is no run {run} in this history"))
-        .hinted("see `workflow-code runs list`; runs of `mcp DIR` and `run DIR` are found with `--data-dir DIR`")
+    Failure::environment(format!("there is no run {run} in this history")).hinted(found_with(&["runs", "list"]))
+}
+
+/// Where what was not found may be.
+fn found_with(list: &[&str]) -> String {
+    format!("see `{}`; runs of `mcp DIR` and `run DIR` are found with `--data-dir DIR`", invocation::command(list))
 }
 
 pub(crate) fn record(store: &Store, run: &RunId) -> Result<RunRecord, Failure> {
@@ -134,7 +138,7 @@ fn project_of(store: &Store, name: &str) -> Result<String, Failure> {
 
 fn no_such_project(name: &str) -> Failure {
     Failure::environment(format!("there is no project `{name}`, and no run of one"))
-        .hinted("see `workflow-code projects list`; runs of `mcp DIR` and `run DIR` are found with `--data-dir DIR`")
+        .hinted(found_with(&["projects", "list"]))
 }
 
 fn list(history: &History, profile: Option<&str>, page: &Page<'_>) -> Result<u8, Failure> {
@@ -298,8 +302,9 @@ fn show(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Failu
     for (name, text) in [("stdout", stdout), ("stderr", stderr)] {
         if !text.is_empty() {
             out::line(&format!(
-                "{name}, {} lines: `workflow-code runs logs {run} --stream {name}`",
-                text.lines().count()
+                "{name}, {} lines: `{}`",
+                text.lines().count(),
+                invocation::command(&["runs", "logs", run.as_str(), "--stream", name])
             ));
         }
     }
@@ -439,7 +444,8 @@ fn cancel(history: &History, profile: Option<&str>, run: &str) -> Result<u8, Fai
         match outcome {
             CancelOutcome::Done => out::note(&format!("run {run} is cancelled")),
             CancelOutcome::Requested => {
-                out::note(&format!("run {run} was told to end; see it with `workflow-code runs wait {run}`"));
+                let wait = invocation::command(&["runs", "wait", run.as_str()]);
+                out::note(&format!("run {run} was told to end; see it with `{wait}`"));
             }
             CancelOutcome::Ended(status) => out::note(&format!("run {run} has ended already: {}", status.as_str())),
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use store::Project;
 
 use super::error;
-use crate::{env_vars, profile};
+use crate::{env_vars, open, profile};
 
 /// The sample project's files.
 const SAMPLE: [(&str, &str); 3] = [
@@ -43,14 +43,7 @@ pub(super) fn launch(project: &Project, executable: &Path, profile: &str) -> Ans
         )
         .hinted("move the app to Applications first"));
     }
-    let mut args = vec!["--workflow-mcp".to_owned(), project.id.to_string()];
-    if profile != "default" {
-        args.extend(["--profile".to_owned(), profile.to_owned()]);
-    }
-    let key = match &project.uuid {
-        Some(uuid) => clients::default_key(uuid),
-        None => format!("{}-{}", project.kind.as_str(), project.id),
-    };
+    let (key, args) = open::launch_of(project, profile);
     Ok(Launch::new(key, executable, args)?)
 }
 

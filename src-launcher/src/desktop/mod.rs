@@ -32,7 +32,7 @@ use crate::failure::Failure;
 use crate::installation::Installation;
 use crate::profile::{self, Missing, Profile};
 use crate::retention::Keep;
-use crate::{env_vars, open as rooms, retention};
+use crate::{env_vars, invocation, open as rooms, retention};
 
 pub use engine::Engine;
 
@@ -103,6 +103,7 @@ pub fn start_logging() {
 /// The home folder or the profile's file cannot be used.
 pub fn open(profile: Option<&str>) -> Result<Desktop, OpenError> {
     let profile = profile::open(profile, Missing::Create)?;
+    invocation::remember_profile(&profile.name);
     let store = rooms::registry(&profile, Create::IfMissing);
     let store = match Installation::load() {
         Ok(installation) => store.sealing(Arc::new(installation)),
@@ -249,12 +250,7 @@ impl Host for Launcher {
     }
 
     fn why_not_served(&self, kind: ProjectKind) -> Option<String> {
-        match kind {
-            ProjectKind::Workflow | ProjectKind::Guided | ProjectKind::Board => None,
-            ProjectKind::Conversation | ProjectKind::Kanban | ProjectKind::Folder => {
-                Some(format!("a project of kind `{}` has no tools to serve", kind.as_str()))
-            }
-        }
+        (!rooms::is_served(kind)).then(|| format!("a project of kind `{}` has no tools to serve", kind.as_str()))
     }
 
     fn client_paths(&self) -> Answer<ClientPaths> {

@@ -244,7 +244,7 @@ async fn streamable<F: Family>(
         Ok(body) => body,
         Err(refused) => return refused,
     };
-    match message_in(&body).and_then(|message| guard::check_revision(&message)) {
+    match message_in(&body).and_then(|message| guard::check_request(&message)) {
         Ok(()) => service.handle(Request::from_parts(head, Full::new(body))).await,
         Err(bad) => refusal(&bad),
     }

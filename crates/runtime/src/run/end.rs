@@ -34,9 +34,21 @@ impl End {
     }
 
     /// It stops without having come to its end, and can be taken up again.
-    pub(super) fn interrupted(run: &RunId, error: RunError) -> Self {
-        let message = format!("{}; `workflow-code runs resume {run}` continues it once that is mended", error.message);
-        Self { status: RunStatus::Interrupted, output: None, error: Some(RunError { message, ..error }), reason: None }
+    pub(super) fn interrupted(error: RunError) -> Self {
+        Self { status: RunStatus::Interrupted, output: None, error: Some(error), reason: None }
+    }
+
+    /// Adds the command that takes the run up again, where one does.
+    pub(super) fn leading_on(mut self, run: &RunId, project: &Project) -> Self {
+        let when = match (self.status, self.reason) {
+            (RunStatus::Interrupted, _) => " once that is mended",
+            (RunStatus::Cancelled, Some(CancelReason::ClientGone)) => "",
+            _ => return self,
+        };
+        if let Some(error) = &mut self.error {
+            error.message = format!("{}; {}{when}", error.message, continued_by(run, project));
+        }
+        self
     }
 
     pub(super) fn from_outside(ending: Ending, limit: Option<Duration>) -> Self {
@@ -75,6 +87,11 @@ pub fn envelope_status(status: RunStatus) -> EnvelopeStatus {
     }
 }
 
+/// Names the command that continues a run.
+pub(super) fn continued_by(run: &RunId, project: &Project) -> String {
+    format!("`{}` continues the run", project.history_place().command(&["runs", "resume", run.as_str()]))
+}
+
 /// Tells whoever made a call that a person has to answer, and how.
 pub(super) fn waiting_error(
     code: ErrorCode,
@@ -90,24 +107,25 @@ pub(super) fn waiting_error(
         ErrorCode::InteractionInvalid => "the client's answers did not fit the form",
         _ => "a person has to answer, and that could not be done within this call",
     };
-    let place = match (&project.id, project.profile.as_deref()) {
-        (None, _) => format!(" --data-dir '{}'", project.folders.data.display()),
-        (Some(_), Some(profile)) if profile != "default" => format!(" --profile {profile}"),
-        (Some(_), _) => String::new(),
-    };
+    let place = project.history_place();
+    let resume = |answer: &[&str]| place.command(&[&["runs", "resume", run.as_str()], answer].concat());
     let answer = match kind {
-        InteractionKind::Approval => "--approve (or --deny)".to_owned(),
+        InteractionKind::Approval => {
+            format!("`{}` (to refuse it, with `{}`)", resume(&["--approve"]), resume(&["--deny"]))
+        }
         InteractionKind::Form => {
-            let fields: Vec<String> = form.fields.iter().map(|field| format!("\"{}\": …", field.name)).collect();
-            format!("--answer-json '{{{}}}'", fields.join(", "))
+            let fields: Vec<String> =
+                form.fields.iter().map(|field| format!("{}: …", Value::from(field.name.as_str()))).collect();
+            format!("`{}`", resume(&["--answer-json", &format!("{{{}}}", fields.join(", "))]))
         }
     };
     RunError::new(
         code,
         format!(
-            "the run waits for an answer to \"{}\": {why}. A person answers in the window or with `workflow-code runs \
-             resume {run} {answer}{place}`; the result is then given by `workflow-code runs wait {run}{place}`",
-            model::beginning(&form.title, 300)
+            "the run waits for an answer to \"{}\": {why}. A person answers in the window or with {answer}; the result \
+             is then given by `{}`",
+            model::beginning(&form.title, 300),
+            place.command(&["runs", "wait", run.as_str()])
         ),
     )
 }

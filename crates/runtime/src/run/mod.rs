@@ -39,7 +39,7 @@ use crate::supervisor::Worker;
 
 use clock::RunClock;
 pub use end::envelope_status;
-use end::{End, Ending, waiting_error};
+use end::{End, Ending, continued_by, waiting_error};
 use nodes::Nodes;
 pub use questions::Asked;
 use questions::{Asker, Open};
@@ -226,7 +226,7 @@ impl Drive {
         let mut answer: Option<Value> = None;
         let mut end = match self.begin(&mut running).await {
             Ok(()) => None,
-            Err(stop) => Some(stopped(stop, &lease)),
+            Err(stop) => Some(stopped(stop)),
         };
         if end.is_none() && past.resumed {
             // A command that asked before goes on with its answer, or asks again.
@@ -328,7 +328,7 @@ impl Drive {
             match running.answered(&results).await {
                 Ok(Moved::Command(value)) => return LegEnd::Again(value),
                 Ok(Moved::Nothing | Moved::On) => {}
-                Err(stop) => return stopped(stop, &running.lease),
+                Err(stop) => return stopped(stop),
             }
             tokio::select! {
                 biased;
@@ -440,7 +440,7 @@ impl Drive {
                             }
                         }
                         Ok(Moved::Nothing | Moved::Command(_)) => {}
-                        Err(stop) => break stopped(stop, &running.lease),
+                        Err(stop) => break stopped(stop),
                     }
                 }
                 // Whatever a worker says without end, nothing above waits for it.
@@ -464,7 +464,7 @@ impl Drive {
                             calls.insert(call.seq, call.clone());
                         }
                         if let Err(stop) = running.hear(message, &results).await {
-                            break stopped(stop, &running.lease);
+                            break stopped(stop);
                         }
                         running.stop_clock(clock).await;
                         if running.unrecorded && record_at.is_none() {
@@ -494,7 +494,7 @@ impl Drive {
                 },
                 Some(told) = family.recv() => {
                     if let Err(stop) = running.hear_child(told, &calls).await {
-                        break stopped(stop, &running.lease);
+                        break stopped(stop);
                     }
                     running.stop_clock(clock).await;
                 }
@@ -510,7 +510,7 @@ impl Drive {
                     }
                     match running.deliver_all(ready).await {
                         Ok(all) => all.into_iter().for_each(|delivered| worker.say(&ToWorker::Deliver(delivered))),
-                        Err(stop) => break stopped(stop, &running.lease),
+                        Err(stop) => break stopped(stop),
                     }
                 }
             }
@@ -543,7 +543,7 @@ impl Drive {
         };
         let number = match running.record_question(None, &form, InteractionKind::Form, None).await {
             Ok(number) => number,
-            Err(stop) => return stopped(stop, &running.lease),
+            Err(stop) => return stopped(stop),
         };
         running.wait_for(Open { number, asker: Asker::Command, form, kind: InteractionKind::Form }).await;
         self.await_answer(running, switch, commands).await
@@ -799,7 +799,8 @@ impl Drive {
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => {}
                 () = self.shared.ending.cancelled() => {
-                    return self.envelope(lease, End::cancelled(CancelReason::ClientGone), Vec::new());
+                    let end = End::cancelled(CancelReason::ClientGone).leading_on(lease.run(), &self.request.project);
+                    return self.envelope(lease, end, Vec::new());
                 }
             }
         }
@@ -833,6 +834,7 @@ impl Drive {
         nodes: Vec<Node>,
         files: Vec<CreatedFile>,
     ) -> Envelope {
+        let end = end.leading_on(lease.run(), &self.request.project);
         let report = Report { output: end.output.clone(), error: end.error.clone(), nodes };
         let finish = Finish { status: end.status, report, cancel_reason: end.reason, files: files.clone() };
         let recorded = {
@@ -878,10 +880,10 @@ fn parked(running: &mut Running, code: ErrorCode) -> LegEnd {
     }
 }
 
-fn stopped(stop: Stop, lease: &Lease) -> LegEnd {
+fn stopped(stop: Stop) -> LegEnd {
     match stop {
         Stop::Failed(error) => LegEnd::Over(End::failed(error)),
-        Stop::Unrecorded(error) => LegEnd::Over(End::interrupted(lease.run(), error)),
+        Stop::Unrecorded(error) => LegEnd::Over(End::interrupted(error)),
         Stop::Lost => LegEnd::Lost,
     }
 }
@@ -930,10 +932,7 @@ pub fn waiting_envelope(record: &RunRecord, project: &crate::Project, code: Erro
         Some(question) => Some(waiting_error(code, &record.summary.run_id, &question.form, question.kind, project)),
         None if record.summary.status == RunStatus::Interrupted => Some(RunError::new(
             ErrorCode::InteractionRequired,
-            format!(
-                "the process that had the run is gone; `workflow-code runs resume {}` continues it",
-                record.summary.run_id
-            ),
+            format!("the process that had the run is gone; {}", continued_by(&record.summary.run_id, project)),
         )),
         None => record.report.error.clone(),
     };

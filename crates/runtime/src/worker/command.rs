@@ -54,6 +54,10 @@ fn start(job: &CommandJob, link: &Link) -> Outcome {
         Ok(child) => child,
         Err(error) => {
             let why = match error.source.kind() {
+                // One that is named with a folder is looked for there and nowhere else.
+                ErrorKind::NotFound if program.contains('/') => {
+                    "there is no such file, or no interpreter for it".to_owned()
+                }
                 ErrorKind::NotFound => "there is no such program on the PATH".to_owned(),
                 ErrorKind::PermissionDenied => "it may not be run".to_owned(),
                 _ => error.source.to_string(),
