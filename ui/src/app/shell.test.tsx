@@ -344,7 +344,27 @@ describe("dropping", () => {
     const { host } = await open();
     host.fail("project_add", { code: "invalid_input", message: "There is nothing to run in it." });
     host.drop(["C:\\Users\\ada\\empty"]);
-    await expect.element(page.getByText("empty can't be added: There is nothing to run in it.").first()).toBeVisible();
+    await expect.element(page.getByText("empty can't be added: The input isn't accepted as it is").first()).toBeVisible();
+    // What the backend said stands behind it, word for word.
+    await page.getByText("Details", { exact: true }).first().click();
+    await expect.element(page.getByText("There is nothing to run in it.").first()).toBeVisible();
+  });
+
+  test("a failure is said in the window's language", async () => {
+    const { host } = await open({ settings: { language: "zh-CN" } });
+    host.fail("project_add", { code: "disk_full", message: "No space left on device" });
+    host.drop(["/home/ada/thing"]);
+    await expect.element(page.getByText("无法添加「thing」：磁盘已满").first()).toBeVisible();
+  });
+
+  test("an ordinary folder can be made a project", async () => {
+    const { host } = await open();
+    host.drop(["/home/ada/empty"]);
+    await expect.element(page.getByText("has no package.json with entrypoints", { exact: false }).first()).toBeVisible();
+    await expect.element(page.getByRole("button", { name: "Choose another…" }).first()).toBeVisible();
+    await page.getByRole("button", { name: "Make a project here" }).first().click();
+    await expect.poll(hash).toBe("#/project/empty");
+    expect(host.calls.find(({ name }) => name === "project_make")?.request).toEqual({ path: "/home/ada/empty" });
   });
 
   test("a field in front takes what is dropped", async () => {

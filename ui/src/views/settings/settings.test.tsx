@@ -136,6 +136,27 @@ describe("finding", () => {
   });
 });
 
+describe("sections", () => {
+  test("Retention of the runs leads to the space that is used", async () => {
+    await renderApp({ at: "/runs" });
+    await userEvent.click(page.getByRole("button", { name: "Retention" }));
+    await expect.element(page.getByRole("button", { name: "History and space" })).toHaveAttribute("aria-current", "true");
+    await expect.poll(() => document.querySelector("#settings-space")!.getBoundingClientRect().top).toBeLessThan(200);
+  });
+
+  test("the list of sections follows what is scrolled to", async () => {
+    await open();
+    const scroller = document.querySelector(".st-scroll")!;
+    const current = () => document.querySelector(".st-nav [aria-current]")?.textContent;
+    expect(current()).toBe("Appearance");
+    const space = document.querySelector('[data-section="space"]')!;
+    scroller.scrollTop += space.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    await expect.poll(current).toBe("History and space");
+    scroller.scrollTop = 0;
+    await expect.poll(current).toBe("Appearance");
+  });
+});
+
 describe("looks", () => {
   test.each(["light", "dark"] as const)("accessible, %s", async (theme) => {
     await open({ settings: { theme, language: "en" } });
