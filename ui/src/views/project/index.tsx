@@ -83,12 +83,7 @@ export default function Project() {
   const reveal = () => void host.reveal(overview.data?.project.path ?? "").catch((thrown: unknown) => toastError(thrown, t));
   const check = () => void overview.refetch();
   const missing = overview.data?.project.missing ? t("project.missingShort") : undefined;
-  const nothing = overview.data && !overview.data.entrypoints.some((row) => row.runnable) ? t("project.nothingToRun") : undefined;
   useActions([
-    // The window's own, which does not know what is here.
-    ...(missing || nothing
-      ? [{ id: "run", title: t("shell.actRun"), group: "do" as const, keys: "R", off: missing ?? nothing, run: () => undefined }]
-      : []),
     { id: "project.check", title: t("project.checkAgain"), group: "view", keys: "Shift H", run: check },
     { id: "project.reveal", title: t("project.showFolder"), group: "view", keys: "Shift O", off: missing, run: reveal },
     { id: "project.copyPath", title: t("project.copyPath"), group: "view", keys: "Shift Y", run: () => copy(overview.data?.project.path ?? "") },
