@@ -32,7 +32,7 @@ describe("applied at once", () => {
     const { host } = await open();
     host.fail("set_settings", { code: "disk_full", message: "No space left." });
     await userEvent.click(page.getByRole("switch", { name: "A run failed" }));
-    await expect.element(page.getByText("No space left.", { exact: false }).first()).toBeVisible();
+    await expect.element(page.getByText("The disk is full", { exact: false }).first()).toBeVisible();
     await expect.element(page.getByRole("switch", { name: "A run failed" })).toBeChecked();
   });
 
