@@ -13,7 +13,7 @@ use model::{
     CancelReason, Entrypoint, EntrypointSource, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId,
     RunStatus, StructureReport,
 };
-use runtime::{Asked, Executor, Project, ResumeError, RunEvent, RunHandle, StartError};
+use runtime::{Asked, Executor, Parking, Project, ResumeError, RunEvent, RunHandle, StartError};
 use serde_json::{Map, Value, json};
 use store::{NewAnswer, RunRecord, StoreError};
 use tokio::sync::watch;
@@ -217,7 +217,8 @@ impl WorkflowServer {
             }
             (Some(_), Era::Modern) if self.installation.is_some() => {
                 *carried = Some(asked);
-                run.park(ErrorCode::InteractionRequired);
+                // The result asks, so that the person may see the question; when there is none, the call has ended.
+                run.park(Parking::Left);
                 None
             }
             (Some(_) | None, _) => {
@@ -233,7 +234,7 @@ impl WorkflowServer {
             Ok(()) | Err(StoreError::AlreadyAnswered { .. }) => {}
             Err(error) => {
                 tracing::error!("an answer could not be recorded: {}", with_causes(&error));
-                run.park(ErrorCode::InteractionRequired);
+                run.park(Parking::Left);
             }
         }
     }

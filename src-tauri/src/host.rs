@@ -62,7 +62,7 @@ struct SetTitle {
 /// Answers a command, named without its prefix. May block for as long as a person looks at a dialog.
 pub(crate) fn answer(window: &WebviewWindow, command: &str, request: &Value) -> Result<Value, ApiError> {
     match command {
-        "pick_folder" => Ok(json!(picker(window).blocking_pick_folder().and_then(path))),
+        "pick_folder" => Ok(json!(pick_folder(window))),
         "pick_files" => Ok(json!(pick_files(window, read::<PickFiles>(request)?.multiple))),
         "pick_save" => pick_save(window, &read::<PickSave>(request)?.name),
         "copy_text" => copy(window, read::<CopyText>(request)?.text),
@@ -73,6 +73,14 @@ pub(crate) fn answer(window: &WebviewWindow, command: &str, request: &Value) -> 
         "ready" => Ok(json!(window::page_is_ready(window))),
         _ => Err(ApiError::not_found(format!("this window has no command `{PREFIX}{command}`"))),
     }
+}
+
+fn pick_folder(window: &WebviewWindow) -> Option<PathBuf> {
+    let chosen = picker(window).blocking_pick_folder().and_then(path);
+    if let Some(folder) = &chosen {
+        window.state::<Picked>().note_folder(folder);
+    }
+    chosen
 }
 
 fn read<T: DeserializeOwned>(request: &Value) -> Result<T, ApiError> {

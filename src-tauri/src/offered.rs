@@ -1,5 +1,5 @@
 //! Which paths the page may have shown in the file manager: those that a command of ours named before; and where it may
-//! have something saved: where a person has chosen.
+//! have something saved, or a project made: where a person has chosen.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -9,11 +9,12 @@ use api::ApiError;
 use serde_json::Value;
 
 /// Commands that name paths, and where in their responses; `*` stands for every item of a list.
-const NAMED: [(&str, &[&str]); 11] = [
+const NAMED: [(&str, &[&str]); 12] = [
     ("app_info", &["dataDir", "database", "executable"]),
     ("projects", &["*.path"]),
     ("project_overview", &["project.path"]),
     ("project_add", &["projects.*.path"]),
+    ("project_make", &["projects.*.path"]),
     ("run", &["projectPath", "files.*.path"]),
     ("export_run", &["path"]),
     ("save_as", &["path"]),
@@ -53,15 +54,33 @@ impl Offered {
     }
 }
 
-/// Where a person has chosen to save something, each good for one time.
+/// Where a person has chosen to save something, each good for one time; and the folders they have chosen or dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Picked {
     paths: Mutex<BTreeSet<PathBuf>>,
+    folders: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Picked {
     pub(crate) fn note(&self, path: &Path) {
         self.paths.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+    }
+
+    pub(crate) fn note_folder(&self, path: &Path) {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if folders.len() > MOST {
+            folders.clear();
+        }
+        folders.insert(path.to_owned());
+    }
+
+    /// Lets a project be made in a folder that was chosen or dropped, and in no other.
+    pub(crate) fn check_folder(&self, request: &Value) -> Result<(), ApiError> {
+        let path = request.get("path").and_then(Value::as_str).unwrap_or_default();
+        if self.folders.lock().unwrap_or_else(PoisonError::into_inner).contains(Path::new(path)) {
+            return Ok(());
+        }
+        Err(ApiError::invalid(format!("nobody has chosen `{path}`")))
     }
 
     /// Lets a request to save go to a place that was chosen, and to no other.
@@ -108,6 +127,20 @@ mod tests {
         assert!(picked.check(json!({ "to": "/home/ada/other.log", "replace": true })).is_err());
         assert_eq!(picked.check(request.clone()).unwrap()["replace"], true);
         assert!(picked.check(request).is_err());
+    }
+
+    #[test]
+    fn only_in_a_folder_that_a_person_has_chosen_is_a_project_made() {
+        let picked = Picked::default();
+        let request = json!({ "path": "/home/ada/empty" });
+        assert!(picked.check_folder(&request).is_err());
+        picked.note(Path::new("/home/ada/empty"));
+        assert!(picked.check_folder(&request).is_err(), "a place to save is no folder");
+        picked.note_folder(Path::new("/home/ada/empty"));
+        assert!(picked.check_folder(&request).is_ok());
+        assert!(picked.check_folder(&json!({ "path": "/home/ada/empty/../other" })).is_err());
+        assert!(picked.check(json!({ "to": "/home/ada/empty" })).is_ok(), "chosen to save before");
+        assert!(picked.check(json!({ "to": "/home/ada/empty" })).is_err(), "a folder is no place to save");
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub(crate) async fn rpc(
             return json(&answer);
         }
         let writes = name == "save_as" || name == "export_run" && request.get("to").is_some();
+        if name == "project_make" {
+            app.state::<Picked>().check_folder(&request)?;
+        }
         let request = if writes { app.state::<Picked>().check(request)? } else { request };
         let response = app.state::<Desktop>().api.call(&name, request)?;
         app.state::<Offered>().note(&name, &response);

@@ -11,6 +11,7 @@ use tauri::{
 };
 
 use crate::feed::Watching;
+use crate::offered::Picked;
 
 /// The window's name in the capabilities.
 pub(crate) const LABEL: &str = "main";
@@ -147,6 +148,9 @@ fn happened(app: &AppHandle, event: &WindowEvent) {
         WindowEvent::DragDrop(DragDropEvent::Enter { .. }) => app.emit_to(LABEL, "files-over", true),
         WindowEvent::DragDrop(DragDropEvent::Leave) => app.emit_to(LABEL, "files-over", false),
         WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
+            for folder in paths.iter().filter(|path| path.is_dir()) {
+                app.state::<Picked>().note_folder(folder);
+            }
             app.emit_to(LABEL, "files-over", false).and_then(|()| app.emit_to(LABEL, "files-dropped", paths))
         }
         _ => Ok(()),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, DevServer, Environment};
 
-use crate::fixtures::{LEGACY, UUID, command, environment, project_at, usual_project, wait_for_file, write};
+use crate::fixtures::{LEGACY, MODERN, UUID, command, environment, project_at, usual_project, wait_for_file, write};
 
 /// Asks a person, then says what they said; runs a program when told to.
 const ASK: &str = r#"export default async function (input, flow) {
@@ -109,7 +109,10 @@ fn the_window_begins_with_nothing_and_sees_what_a_terminal_registers() {
     let projects = server.ok("projects", json!({}));
     assert_eq!(projects[0]["key"], json!(id));
     assert_eq!(projects[0]["servers"][0]["served"], true);
+    let place = server.ok("project_sample", json!({}));
+    assert_eq!((text(&place, "path").ends_with("/workflow-code-sample"), place.get("project")), (true, None));
     let sample = server.ok("project_add_sample", json!({}));
+    assert_eq!(server.ok("project_sample", json!({})), json!({ "path": place["path"], "project": sample["project"] }));
     assert_eq!(server.ok("project_add_sample", json!({})), sample, "a second time it is the same one");
     assert_eq!(server.ok("projects", json!({})).as_array().map(Vec::len), Some(2));
     let since = server.ok("changes_since", json!({ "seq": info["seq"] }));
@@ -429,6 +432,20 @@ fn an_answer_of_the_window_continues_the_run_of_a_client() {
     let done = server.wait_for("run", &json!({ "run": run }), |run| run["run"]["status"] == "success");
     assert_eq!((&done["run"]["origin"], done.get("clientAnswer")), (&json!("mcp"), None));
     client.finish();
+    // A client of the newer protocol is asked by the result of its call, whatever it does with it.
+    let options = ClientOptions {
+        opening: MODERN,
+        capabilities: json!({ "elicitation": { "form": {} } }),
+        ..ClientOptions::default()
+    };
+    let mut client = Client::start(&environment, &["--workflow-mcp", &id], options);
+    let asked = client.call("ask", json!({})).result();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let page = server.ok("runs", json!({ "query": { "status": ["waiting_for_input"] } }));
+    let shown = server.ok("run", json!({ "run": page["rows"][0]["runId"] }));
+    assert_eq!((shown.get("clientAnswer"), shown["callEndedAt"].is_i64()), (None, true), "it was asked: {shown}");
+    server.ok("cancel_run", json!({ "run": shown["run"]["runId"] }));
+    client.finish();
     // A client that declines, perhaps without having shown anything.
     let options = ClientOptions {
         opening: LEGACY,
@@ -461,6 +478,83 @@ fn an_answer_of_the_window_continues_the_run_of_a_client() {
     let answered = client.wait(&call).result();
     assert_eq!(answered["structuredContent"]["output"], json!({ "said": "both" }));
     client.finish();
+    server.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn the_sample_begins_with_a_tour_that_needs_no_input_and_asks_one_question() {
+    let environment = environment();
+    let server = start(&environment);
+    let sample = server.ok("project_add_sample", json!({}))["project"].clone();
+    let overview = server.ok("project_overview", json!({ "project": sample }));
+    let first = &overview["entrypoints"][0];
+    assert_eq!((&first["id"], &first["runnable"], &first["params"]), (&json!("tour"), &json!(true), &json!([])));
+    let waiting = run_to(&server, sample.as_str().unwrap(), "tour", json!({}), "waiting_for_input");
+    assert_eq!((&waiting["run"]["phase"], waiting["run"].get("step")), (&json!("Say hello"), None));
+    let form = &waiting["questions"][0]["form"]["fields"];
+    assert_eq!((form.as_array().map(Vec::len), &form[0]["name"]), (Some(1), &json!("tone")));
+    let run = waiting["run"]["runId"].clone();
+    server.ok("answer", json!({ "run": run, "question": 0, "action": "accept", "content": { "tone": "warm" } }));
+    server.wait_for("run", &json!({ "run": run }), |run| run["run"]["status"] == "success");
+    let output = server.ok("run_output", json!({ "run": run }))["output"].clone();
+    assert!(text(&output, "greeting").starts_with("How lovely to see you"), "{output}");
+    server.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn an_ordinary_folder_is_refused_with_a_code_of_its_own_and_can_be_made_a_project() {
+    let environment = environment();
+    let server = start(&environment);
+    let kept = environment.write("plain/notes.txt", "mine").unwrap();
+    let folder = kept.parent().unwrap().canonicalize().unwrap();
+    let refused = server.call("project_add", json!({ "path": folder })).unwrap_err();
+    assert_eq!((&refused["code"], &refused["detail"]["path"]), (&json!("no_project"), &json!(folder)), "{refused}");
+    assert!(!folder.join("package.json").exists(), "looking makes nothing");
+    assert_eq!(server.code("project_make", json!({ "path": "plain" })), "invalid_input");
+    assert_eq!(server.code("project_make", json!({ "path": folder.join("gone") })), "not_found");
+    let made = server.ok("project_make", json!({ "path": folder }));
+    let overview = server.ok("project_overview", json!({ "project": made["projects"][0]["key"] }));
+    assert_eq!((&overview["entrypoints"][0]["id"], overview["entrypoints"][0].get("error")), (&json!("main"), None));
+    assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
+    // What is broken says so, and is not written over.
+    let broken = environment.write("broken/package.json", "{").unwrap();
+    let folder = broken.parent().unwrap().canonicalize().unwrap();
+    assert_eq!(server.code("project_add", json!({ "path": folder })), "project_broken");
+    assert_eq!(server.code("project_make", json!({ "path": folder })), "project_broken");
+    assert_eq!(fs::read_to_string(broken).unwrap(), "{");
+    server.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn what_only_a_client_starts_is_not_runnable_and_a_board_is_no_entrypoint() {
+    let environment = environment();
+    let job = "name: solo\nsummary: s\nstep_arguments: [{name: answer, description: d, type: string}]\nworkflows:\n  main:\n    summary: s\n    steps:\n      - {name: think, instructions: Think., outputs: {answer: {}}}\n";
+    environment.write("many/.deepwork/jobs/solo/job.yml", job).unwrap();
+    let folder = environment.home().join("many");
+    let made = environment.run(&["board", "init", "--root", folder.to_str().unwrap()]).unwrap();
+    assert_eq!(made.code, 0, "{made:?}");
+    let server = start(&environment);
+    let added = server.ok("project_add", json!({ "path": folder }));
+    let key = added["projects"][0]["key"].clone();
+    let overview = server.ok("project_overview", json!({ "project": key }));
+    let rows: Vec<_> =
+        overview["entrypoints"].as_array().unwrap().iter().map(|row| (&row["id"], &row["runnable"])).collect();
+    assert_eq!(rows, [(&json!("solo/main"), &json!(false))], "{overview}");
+    // A fresh board lacks the files that are generated, and they can be written from here.
+    let before = overview["boardFindings"].as_u64().unwrap();
+    assert!(before > 0);
+    let board = server.ok("board_view", json!({ "project": key }));
+    let code = "agent-instructions-missing";
+    assert!(board["mendable"].as_array().unwrap().contains(&json!(code)));
+    environment.write("many/AGENTS.md", "somebody else's").unwrap();
+    assert_eq!(server.ok("board_mend", json!({ "project": key, "code": code })), json!({ "left": 0 }));
+    assert_eq!(fs::read_to_string(folder.join("AGENTS.md")).unwrap(), "somebody else's");
+    let overview = server.ok("project_overview", json!({ "project": key }));
+    assert!(overview["boardFindings"].as_u64() < Some(before));
+    assert_eq!(server.code("board_mend", json!({ "project": key, "code": "invalid-id" })), "unsupported");
     server.finish();
     environment.assert_nothing_left();
 }

@@ -25,6 +25,8 @@ pub enum ApiErrorCode {
     NotWaiting,
     /// The project's folder is gone.
     ProjectMissing,
+    /// The folder is no project of any kind; `detail.path` is the folder.
+    NoProject,
     /// The project cannot be read, or this part of it is broken.
     ProjectBroken,
     /// The database cannot be used now.
@@ -47,7 +49,7 @@ pub enum ApiErrorCode {
 
 impl ApiErrorCode {
     /// Every code.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::NotFound,
         Self::InvalidInput,
         Self::Conflict,
@@ -55,6 +57,7 @@ impl ApiErrorCode {
         Self::AlreadyAnswered,
         Self::NotWaiting,
         Self::ProjectMissing,
+        Self::NoProject,
         Self::ProjectBroken,
         Self::StoreUnavailable,
         Self::StoreTooNew,

@@ -53,6 +53,13 @@ pub trait BoardDesk: Send + Sync {
     /// What the tool refuses, with the board's own code in the detail.
     fn call(&self, tool: &str, arguments: &serde_json::Map<String, Value>) -> Answer<Value>;
 
+    /// Mends findings of the board's doctor.
+    ///
+    /// # Errors
+    ///
+    /// Nothing may be written, or a file cannot be.
+    fn mend(&self, mending: board::Mending) -> Answer<()>;
+
     /// Ticks and unticks criteria: `{id, check, uncheck, expectedRevision}`.
     ///
     /// # Errors
@@ -73,7 +80,7 @@ pub trait Host: Send + Sync {
     /// The project cannot be read.
     fn structure(&self, project: &Project) -> Answer<StructureReport>;
 
-    /// Lists what a guided project or a board offers.
+    /// Lists what a guided project offers to clients.
     ///
     /// # Errors
     ///
@@ -94,12 +101,26 @@ pub trait Host: Send + Sync {
     /// There is no such finding, we cannot mend it, or the system refuses.
     fn mend(&self, project: &Project, finding: &str) -> Answer<()>;
 
-    /// Looks which kinds of project a folder is.
+    /// Looks which kinds of project a folder is; none of what an ordinary folder is.
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// It is no folder, or what it is is broken.
     fn projects_in(&self, folder: &Path, only: Option<ProjectKind>) -> Answer<Vec<NewProject>>;
+
+    /// Makes a folder a workflow project; what is in it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written, or what is there cannot be extended.
+    fn make_project(&self, folder: &Path) -> Answer<()>;
+
+    /// Returns where the sample project is, or will be.
+    ///
+    /// # Errors
+    ///
+    /// The home folder is unknown.
+    fn sample_folder(&self) -> Answer<PathBuf>;
 
     /// Writes the sample project, if it is not there, and returns its folder.
     ///

@@ -73,7 +73,8 @@ fn row(entry: &RunEntry, details: RowDetails, parent_title: Option<String>, titl
         cancel_reason: run.cancel_reason.map(|reason| reason.as_str().to_owned()),
         pinned: run.pinned,
         stages: stages(&details.stages),
-        phase: details.at_node,
+        phase: details.at_phase,
+        step: details.at_step,
         progress: match details.said {
             Some(said) => Some(Progress { done: said.done, total: said.total }),
             None => (all > 0).then_some(Progress { done, total: None }),

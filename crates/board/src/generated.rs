@@ -436,6 +436,19 @@ impl Board {
         templates.iter().map(|template| template.sync(self, force, dry)).collect()
     }
 
+    /// Writes the files for agents (`agents`) or for CI (`ci`) that are missing or stale; one that somebody else wrote
+    /// stays as it is.
+    pub(crate) fn write_generated(&self, what: &str) -> Result<()> {
+        self.workspace().writable()?;
+        let templates = if what == "ci" { self.ci_templates(&[])? } else { self.agent_templates(&[])? };
+        for template in templates {
+            if template.check(self).status != "unmanaged" {
+                template.sync(self, false, false)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Says how the files for agents (`agents`) or for CI (`ci`) stand.
     ///
     /// # Errors

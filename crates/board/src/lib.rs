@@ -64,6 +64,7 @@ pub use index::Index;
 pub use init::{InitOptions, init};
 pub use list::{CardFilter, ChangeFilter, DocFilter, MemoryFilter, Page, SearchQuery};
 pub use record::{Kind, Record, Unreadable, Whole};
+pub use repair::Mending;
 pub use vocabulary::Collection;
 pub use window::{Happened, Holder};
 pub use workspace::Workspace;

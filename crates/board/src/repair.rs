@@ -16,6 +16,38 @@ use crate::record::{Kind, Record};
 use crate::workspace::file_name;
 use crate::{cards, changelog, docs, files, memory, moment, paths};
 
+/// What mends the findings of a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mending {
+    /// Writing the files for agents that are missing or out of date.
+    Agents,
+    /// Writing those for CI.
+    Ci,
+    /// [`Board::fix`].
+    Records,
+}
+
+impl Mending {
+    /// What mends the findings with a code; `None`: a person does. A generated file that somebody else wrote is never
+    /// written over.
+    #[must_use]
+    pub fn of(code: &str) -> Option<Self> {
+        Self::CODES.into_iter().find_map(|(known, mending)| (known == code).then_some(mending))
+    }
+
+    /// The codes of findings that can be mended, and by what.
+    pub const CODES: [(&'static str, Self); 8] = [
+        ("agent-instructions-missing", Self::Agents),
+        ("agent-instructions-stale", Self::Agents),
+        ("ci-template-missing", Self::Ci),
+        ("ci-template-stale", Self::Ci),
+        ("duplicate-id", Self::Records),
+        ("duplicate-record-id", Self::Records),
+        ("filename-stale", Self::Records),
+        ("misplaced-trail", Self::Records),
+    ];
+}
+
 /// Records that share an id.
 pub(crate) struct Group {
     /// By path.
@@ -140,6 +172,19 @@ fn sorted_trail(body: &str) -> String {
 }
 
 impl Board {
+    /// Mends findings in one of the ways that are ours.
+    ///
+    /// # Errors
+    ///
+    /// `WORKSPACE_READ_ONLY`, or the first write that fails; what was mended before stays so.
+    pub fn mend(&self, mending: Mending, actor: &str) -> Result<()> {
+        match mending {
+            Mending::Agents => self.write_generated("agents"),
+            Mending::Ci => self.write_generated("ci"),
+            Mending::Records => self.fix(actor).map(drop),
+        }
+    }
+
     /// Mends what can be mended: `{moves, skipped, renamed, renameSkipped, trails}`, and `releases` when one was broken off.
     ///
     /// # Errors

@@ -60,6 +60,8 @@ pub struct Client {
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
+    /// Two letters that stand for it.
+    pub tile: &'static str,
     /// Whether it can ask the person.
     pub asks: Asks,
     /// Whether it must be restarted before it sees a change.
@@ -152,6 +154,7 @@ const PLAIN: Shape = json(&[&["mcpServers"]]);
 const ROW: Client = Client {
     id: "",
     name: "",
+    tile: "",
     asks: Asks::No,
     restart: false,
     start_limit: None,
@@ -179,6 +182,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "claude-code",
         name: "Claude Code",
+        tile: "CC",
         asks: Asks::Yes,
         start_limit: Some("30 s (`MCP_TIMEOUT`)"),
         call_limit: Some("`timeout` of the entry, in milliseconds"),
@@ -195,6 +199,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "claude-desktop",
         name: "Claude Desktop",
+        tile: "Cl",
         restart: true,
         start_limit: Some("60 s"),
         call_limit: Some("60 s, fixed"),
@@ -209,6 +214,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "vscode",
         name: "VS Code",
+        tile: "VS",
         asks: Asks::Yes,
         notes: &["It keeps tool lists: after a change run `MCP: Reset Cached Tools`"],
         shape: Shape { lead: &[("type", Fixed::Text("stdio"))], ..json(&[&["servers"]]) },
@@ -226,6 +232,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "copilot-cli",
         name: "Copilot CLI",
+        tile: "Co",
         shape: Shape { lead: &[("type", Fixed::Text("local"))], tail: &[("tools", Fixed::List(&["*"]))], ..PLAIN },
         user: &[any(Base::Home, &[".copilot", "mcp-config.json"])],
         project: &[any(Base::Project, &[".mcp.json"])],
@@ -237,6 +244,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "cursor",
         name: "Cursor",
+        tile: "Cu",
         asks: Asks::Yes,
         restart: true,
         notes: &["It takes about 40 tools of all servers together"],
@@ -250,6 +258,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "codex",
         name: "Codex",
+        tile: "Cx",
         asks: Asks::Perhaps,
         start_limit: Some("10 s unless told otherwise"),
         call_limit: Some("60 s unless told otherwise"),
@@ -275,6 +284,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "gemini",
         name: "Gemini CLI",
+        tile: "Ge",
         call_limit: Some("`timeout` of the entry, in milliseconds; 10 min by default"),
         notes: &["Its policies split a tool's name at the first `_`, so the key should have none"],
         shape: Shape { tail: &[("timeout", Fixed::Number(CALL_MS))], ..PLAIN },
@@ -288,6 +298,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "zed",
         name: "Zed",
+        tile: "Ze",
         shape: Shape { lead: &[("source", Fixed::Text("custom"))], ..json(&[&["context_servers"]]) },
         user: &[
             Place { on: Some(Platform::MacOs), base: Base::Config, path: &["zed", "settings.json"] },
@@ -300,6 +311,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "windsurf",
         name: "Windsurf",
+        tile: "Wi",
         restart: true,
         user: &[
             any(Base::Home, &[".codeium", "windsurf", "mcp_config.json"]),
@@ -311,6 +323,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "opencode",
         name: "OpenCode",
+        tile: "OC",
         call_limit: Some("60 s without progress"),
         notes: &["Files of version 2 have the servers under `mcp.servers`; such a file keeps that form"],
         shape: Shape {
@@ -327,6 +340,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "cline",
         name: "Cline",
+        tile: "Ci",
         call_limit: Some("`timeout` of the entry, in seconds; 60 s by default"),
         shape: Shape { tail: &[("timeout", Fixed::Number(CALL_SECONDS))], ..PLAIN },
         user: &[mac(CLINE), windows(CLINE), linux(CLINE)],
@@ -335,6 +349,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "cline-cli",
         name: "Cline CLI",
+        tile: "CI",
         call_limit: Some("`timeout` of the entry, in seconds; 60 s by default"),
         shape: Shape { tail: &[("timeout", Fixed::Number(CALL_SECONDS))], ..PLAIN },
         user: &[any(Base::Home, &[".cline", "mcp.json"])],
@@ -343,6 +358,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "roo-code",
         name: "Roo Code",
+        tile: "Ro",
         call_limit: Some("`timeout` of the entry, in seconds; 60 s by default"),
         shape: Shape { tail: &[("timeout", Fixed::Number(CALL_SECONDS))], ..PLAIN },
         user: &[mac(ROO), windows(ROO), linux(ROO)],
@@ -353,6 +369,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "qwen",
         name: "Qwen Code",
+        tile: "Qw",
         start_limit: Some("30 s to list the tools"),
         call_limit: Some("`timeout` of the entry, in milliseconds; 10 min by default"),
         notes: &["It may start a second copy of the server to find its protocol version"],
@@ -367,6 +384,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "kimi",
         name: "Kimi CLI",
+        tile: "Km",
         notes: &["`kimi mcp test` tries the server"],
         user: &[any(Base::Home, &[".kimi", "mcp.json"])],
         add: Some(AddCommand::Dashes("kimi", &["--transport", "stdio"])),
@@ -375,6 +393,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "kiro",
         name: "Kiro",
+        tile: "Kr",
         user: &[any(Base::Home, &[".kiro", "settings", "mcp.json"])],
         project: &[any(Base::Project, &[".kiro", "settings", "mcp.json"])],
         marks: &[any(Base::Home, &[".kiro"])],
@@ -384,6 +403,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "junie",
         name: "Junie",
+        tile: "Ju",
         user: &[any(Base::Home, &[".junie", "mcp", "mcp.json"])],
         project: &[any(Base::Project, &[".junie", "mcp", "mcp.json"])],
         marks: &[any(Base::Home, &[".junie"])],
@@ -392,6 +412,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "kilo",
         name: "Kilo Code",
+        tile: "Kl",
         shape: Shape {
             lead: &[("type", Fixed::Text("local"))],
             program: Program::List,
@@ -411,6 +432,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "antigravity",
         name: "Antigravity",
+        tile: "An",
         user: &[any(Base::Home, &[".gemini", "config", "mcp_config.json"])],
         project: &[any(Base::Project, &[".agents", "mcp_config.json"])],
         ..ROW
@@ -418,6 +440,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "continue",
         name: "Continue",
+        tile: "Cn",
         notes: &["Its servers work in agent mode only"],
         user: &[any(Base::Home, &[".continue", "mcpServers", "workflow-code.json"])],
         project: &[any(Base::Project, &[".continue", "mcpServers", "workflow-code.json"])],
@@ -428,6 +451,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "goose",
         name: "Goose",
+        tile: "Go",
         call_limit: Some("`timeout` of the entry, in seconds"),
         notes: &["It advises at most 5 extensions and 50 tools"],
         by_hand: Some("its file is YAML, which cannot be changed without losing comments"),
@@ -448,6 +472,7 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "lm-studio",
         name: "LM Studio",
+        tile: "LM",
         notes: &["Local models do better with few tools"],
         by_hand: Some("its file is edited in the application, or filled by the link"),
         marks: &[any(Base::Home, &[".lmstudio"])],
@@ -457,12 +482,14 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "jetbrains",
         name: "JetBrains AI Assistant",
+        tile: "JB",
         by_hand: Some("the snippet is pasted on its settings page"),
         ..ROW
     },
     Client {
         id: "amp",
         name: "Amp",
+        tile: "Am",
         notes: &["The name of the setting differs between versions"],
         by_hand: Some("where the setting lies depends on the version"),
         shape: json(&[&["amp.mcpServers"]]),
@@ -472,13 +499,20 @@ const CLIENTS: &[Client] = &[
     Client {
         id: "crush",
         name: "Crush",
+        tile: "Cr",
         notes: &["Later versions are configured by a shell script and still read this form"],
         by_hand: Some("its form of configuration depends on the version"),
         shape: Shape { lead: &[("type", Fixed::Text("stdio"))], ..json(&[&["mcp"]]) },
         marks: &[any(Base::Config, &["crush"])],
         ..ROW
     },
-    Client { id: "json", name: "Another client", by_hand: Some("where its file lies is for you to know"), ..ROW },
+    Client {
+        id: "json",
+        name: "Another client",
+        tile: "{}",
+        by_hand: Some("where its file lies is for you to know"),
+        ..ROW
+    },
 ];
 
 const CLINE: &[&str] =
@@ -492,6 +526,9 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_every_row_can_be_used() {
+        let tiles: BTreeSet<_> = clients().iter().map(|client| client.tile).collect();
+        assert_eq!(tiles.len(), clients().len(), "a tile tells clients apart");
+        assert!(clients().iter().all(|client| client.tile.chars().count() == 2));
         let ids: BTreeSet<_> = clients().iter().map(|client| client.id).collect();
         assert_eq!(ids.len(), clients().len());
         for row in clients() {

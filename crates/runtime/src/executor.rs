@@ -12,7 +12,7 @@ use model::{
 use project::cache::StructureCache;
 use project::{Faults, Manifest};
 use serde_json::{Map, Value};
-use store::{FirstStatus, Lease, NewAnswer, NewRun, Owner, RunProject, Store, StoreError};
+use store::{CallEnd, FirstStatus, Lease, NewAnswer, NewRun, Owner, RunProject, Store, StoreError};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -75,11 +75,44 @@ impl CancelSwitch {
     }
 }
 
+/// Why nobody here can answer a run's question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parking {
+    /// The call is answered with this. `interaction_required`: the question could not be put before anybody.
+    With(ErrorCode),
+    /// The question was put, or may have been, and the call ended without an answer.
+    Left,
+}
+
+impl Parking {
+    /// What the call is answered with.
+    pub(crate) fn code(self) -> ErrorCode {
+        match self {
+            Self::With(code) => code,
+            Self::Left => ErrorCode::InteractionRequired,
+        }
+    }
+
+    /// What is recorded of it.
+    pub(crate) fn end(self) -> CallEnd {
+        match self {
+            Self::With(code) => CallEnd::With(code),
+            Self::Left => CallEnd::Left,
+        }
+    }
+}
+
+impl From<ErrorCode> for Parking {
+    fn from(code: ErrorCode) -> Self {
+        Self::With(code)
+    }
+}
+
 /// What whoever listens to a run tells it.
 #[derive(Debug)]
 pub(crate) struct Commands {
     /// Nobody here can answer.
-    pub(crate) park: mpsc::UnboundedReceiver<ErrorCode>,
+    pub(crate) park: mpsc::UnboundedReceiver<Parking>,
     /// Somebody here has answered: look at once.
     pub(crate) answered: Arc<Notify>,
 }
@@ -133,7 +166,7 @@ pub struct RunHandle {
     /// Its end.
     pub result: oneshot::Receiver<Envelope>,
     cancel: CancelSwitch,
-    park: mpsc::UnboundedSender<ErrorCode>,
+    park: mpsc::UnboundedSender<Parking>,
     answered: Arc<Notify>,
     store: Store,
 }
@@ -154,8 +187,8 @@ impl RunHandle {
 
     /// Says that nobody here can answer the open question, and why: the run stays waiting, for whoever answers it from
     /// anywhere, and its result is `interaction_required`.
-    pub fn park(&self, why: ErrorCode) {
-        let _ = self.park.send(why);
+    pub fn park(&self, why: impl Into<Parking>) {
+        let _ = self.park.send(why.into());
     }
 
     /// Asks the run to end. Does nothing to one that has.

@@ -29,7 +29,7 @@ mod worktree;
 
 pub use connection::{Connection, ConnectionSource, KEY_VARIABLE, URL_VARIABLE};
 pub use context::{Folders, ProcessEnvironment, Project};
-pub use executor::{Canceller, Executor, RunHandle, RunRequest, StartError};
+pub use executor::{Canceller, Executor, Parking, RunHandle, RunRequest, StartError};
 pub use providers::{
     ProviderRow, providers, read_default as read_default_provider, write_default as write_default_provider,
 };

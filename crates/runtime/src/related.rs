@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use model::{CancelReason, EnvelopeStatus, ErrorCode, Origin, RunId};
+use model::{CancelReason, EnvelopeStatus, Origin, RunId};
 use project::Manifest;
 use script::{HostCall, HostError};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use store::{Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::context::{Folders, Project};
-use crate::executor::{Executor, RunHandle, RunRequest, blocking};
+use crate::executor::{Executor, Parking, RunHandle, RunRequest, blocking};
 use crate::run::{Asked, Results, RunEvent};
 
 /// How deep related runs may call each other.
@@ -40,7 +40,7 @@ pub(crate) enum ChildNews {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ChildControl {
     /// Nobody here can answer.
-    Park(ErrorCode),
+    Park(Parking),
     /// The parent has ended.
     Cancel(CancelReason),
 }
@@ -113,7 +113,7 @@ impl RelatedCall {
                     };
                 }
                 Some(word) = control.recv() => match word {
-                    ChildControl::Park(code) => handle.park(code),
+                    ChildControl::Park(why) => handle.park(why),
                     ChildControl::Cancel(reason) => handle.cancel(reason),
                 },
             }

@@ -54,7 +54,7 @@ pub use owner::Owner;
 pub use registry::{ALLOW_EXEC, Added, AddedHow, NewProject, Project, ProjectKind, Relation};
 pub use retention::{Pruned, Retention};
 pub use runs::{
-    CancelOutcome, Counted, Finish, FirstStatus, Found, FoundPart, INSTANCE_FIELD, Lease, NewRun, NoPlace, RowDetails,
+    CallEnd, CancelOutcome, Counted, Finish, FirstStatus, Found, FoundPart, INSTANCE_FIELD, Lease, NewRun, NoPlace, RowDetails,
     RunEntry, RunFilter, RunPage, RunPlace, RunProject, RunRecord, RunSizes, RunSummary, SaidProgress, Signals, Stage,
     Taken,
 };

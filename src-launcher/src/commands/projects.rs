@@ -41,8 +41,21 @@ fn shape(project: &Project) -> Value {
 
 const CHECK: &str = "name a folder on this machine, such as the one that holds package.json";
 
-/// Looks at a folder: every kind of project that is in it.
-pub(crate) fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProject>, Failure> {
+/// Looks at a folder that is to be registered: every kind of project that is in it, one at least.
+fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProject>, Failure> {
+    let found = found(dir, only)?;
+    if found.is_empty() {
+        return Err(Failure::environment(format!("nothing that can be registered was found in `{}`", dir.display()))
+            .hinted(format!(
+                "make it a workflow project with `{}`, or name a kind with `--kind`",
+                invocation::command(&["init", &dir.to_string_lossy()])
+            )));
+    }
+    Ok(found)
+}
+
+/// Looks at a folder: every kind of project that is in it; none in an ordinary one.
+pub(crate) fn found(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProject>, Failure> {
     let path = std::fs::canonicalize(dir)
         .map_err(|error| Failure::environment(format!("`{}` cannot be used: {error}", dir.display())).hinted(CHECK))?;
     if !path.is_dir() {
@@ -81,17 +94,10 @@ pub(crate) fn kinds(dir: &Path, only: Option<ProjectKind>) -> Result<Vec<NewProj
     if let Some(only) = only {
         found.retain(|project| project.kind == only);
     }
-    if found.is_empty() {
-        return Err(match broken {
-            Some(error) => open::package_failure(&error),
-            None => Failure::environment(format!("nothing that can be registered was found in `{}`", path.display()))
-                .hinted(format!(
-                    "make it a workflow project with `{}`, or name a kind with `--kind`",
-                    invocation::command(&["init", &dir.to_string_lossy()])
-                )),
-        });
+    match broken {
+        Some(error) if found.is_empty() => Err(open::package_failure(&error)),
+        _ => Ok(found),
     }
-    Ok(found)
 }
 
 fn add(profile: Option<&str>, dir: &Path, kind: Option<&str>, json: bool) -> Result<u8, Failure> {

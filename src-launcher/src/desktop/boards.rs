@@ -127,6 +127,11 @@ impl BoardDesk for Desk {
         Ok(answer)
     }
 
+    fn mend(&self, mending: ::board::Mending) -> Answer<()> {
+        self.server.board().mend(mending, &self.server.actor())?;
+        Ok(self.tell()?)
+    }
+
     fn tick(&self, arguments: &Map<String, Value>) -> Answer<Value> {
         let answer = self.server.tick(arguments, Origin::Desktop)?;
         self.tell()?;

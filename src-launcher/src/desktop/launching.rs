@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use api::{Answer, ApiError, ApiErrorCode};
 use clients::Launch;
 use model::IdSource;
+use project::init::{IdRule, InitError, Template, plan_init};
 use serde_json::Value;
 use store::Project;
 
@@ -13,8 +14,9 @@ use super::error;
 use crate::{env_vars, open, profile};
 
 /// The sample project's files.
-const SAMPLE: [(&str, &str); 3] = [
+const SAMPLE: [(&str, &str); 4] = [
     ("package.json", include_str!("../../../assets/sample/package.json")),
+    ("tour.workflow.ts", include_str!("../../../assets/sample/tour.workflow.ts")),
     ("greet.workflow.ts", include_str!("../../../assets/sample/greet.workflow.ts")),
     ("count_words.py", include_str!("../../../assets/sample/count_words.py")),
 ];
@@ -47,10 +49,30 @@ pub(super) fn launch(project: &Project, executable: &Path, profile: &str) -> Ans
     Ok(Launch::new(key, executable, args)?)
 }
 
+/// Makes a folder a workflow project, as `init` does.
+pub(super) fn make_project(folder: &Path, ids: &dyn IdSource) -> Answer<()> {
+    let failed = |failure: InitError| match &failure {
+        InitError::Io { path, source } => ApiError::io(&format!("`{}` cannot be written", path.display()), source),
+        InitError::Changed { .. } => ApiError::new(ApiErrorCode::Conflict, failure.to_string()),
+        InitError::Package(_) | InitError::Shape { .. } => {
+            ApiError::new(ApiErrorCode::ProjectBroken, model::with_causes(&failure))
+        }
+    };
+    if !folder.is_dir() {
+        return Err(ApiError::not_found(format!("`{}` is no folder", folder.display())));
+    }
+    plan_init(folder, Template::Script, IdRule::Keep, ids).and_then(|plan| plan.apply()).map_err(failed)
+}
+
+/// Where the sample project is, or will be.
+pub(super) fn sample_folder() -> Answer<PathBuf> {
+    let home = profile::workflow_home().map_err(|failure| error(failure, ApiErrorCode::Internal))?;
+    Ok(home.parent().unwrap_or(&home).join(SAMPLE_FOLDER))
+}
+
 /// Writes the sample project with an id of its own, if it is not there.
 pub(super) fn sample(ids: &dyn IdSource) -> Answer<PathBuf> {
-    let home = profile::workflow_home().map_err(|failure| error(failure, ApiErrorCode::Internal))?;
-    let folder = home.parent().unwrap_or(&home).join(SAMPLE_FOLDER);
+    let folder = sample_folder()?;
     if folder.join("package.json").is_file() {
         return Ok(folder);
     }

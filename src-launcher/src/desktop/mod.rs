@@ -185,10 +185,11 @@ impl Host for Launcher {
     fn other_entrypoints(&self, project: &Project) -> Answer<Vec<EntrypointRow>> {
         match project.kind {
             ProjectKind::Guided => Ok(guided_entrypoints(project)),
-            ProjectKind::Board => Ok(vec![plain_row("board", "Board", EntrypointSourceKind::Board, None)]),
-            ProjectKind::Workflow | ProjectKind::Conversation | ProjectKind::Kanban | ProjectKind::Folder => {
-                Ok(Vec::new())
-            }
+            ProjectKind::Workflow
+            | ProjectKind::Board
+            | ProjectKind::Conversation
+            | ProjectKind::Kanban
+            | ProjectKind::Folder => Ok(Vec::new()),
         }
     }
 
@@ -201,10 +202,18 @@ impl Host for Launcher {
     }
 
     fn projects_in(&self, folder: &Path, only: Option<ProjectKind>) -> Answer<Vec<NewProject>> {
-        crate::commands::projects::kinds(folder, only).map_err(|failure| {
+        crate::commands::projects::found(folder, only).map_err(|failure| {
             let code = if folder.is_dir() { ApiErrorCode::ProjectBroken } else { ApiErrorCode::NotFound };
             error(failure, code)
         })
+    }
+
+    fn make_project(&self, folder: &Path) -> Answer<()> {
+        launching::make_project(folder, &SystemIds)
+    }
+
+    fn sample_folder(&self) -> Answer<PathBuf> {
+        launching::sample_folder()
     }
 
     fn sample(&self) -> Answer<PathBuf> {
@@ -333,14 +342,16 @@ fn locale() -> String {
     if tag.is_empty() || tag == "C" || tag == "POSIX" { "en".to_owned() } else { tag }
 }
 
-fn plain_row(id: &str, title: &str, source: EntrypointSourceKind, description: Option<String>) -> EntrypointRow {
+/// A guided workflow: its steps are an AI client's, so none is started here.
+fn guided_row(id: &str, title: &str, description: Option<String>) -> EntrypointRow {
     EntrypointRow {
         id: id.to_owned(),
         title: title.to_owned(),
         description,
         draft: false,
         params: Vec::new(),
-        source,
+        source: EntrypointSourceKind::Guided,
+        runnable: false,
         file: None,
         read_only: None,
         destructive: None,
@@ -360,11 +371,11 @@ fn guided_entrypoints(project: &Project) -> Vec<EntrypointRow> {
         for workflow in job.workflows {
             let id = format!("{}/{}", job.name, workflow.name);
             let title = project::words::title_from_id(&workflow.name);
-            rows.push(plain_row(&id, &title, EntrypointSourceKind::Guided, Some(workflow.summary)));
+            rows.push(guided_row(&id, &title, Some(workflow.summary)));
         }
     }
     for broken in list.errors {
-        let mut row = plain_row(&broken.job_name, &broken.job_name, EntrypointSourceKind::Guided, None);
+        let mut row = guided_row(&broken.job_name, &broken.job_name, None);
         row.error = Some(api::wire::project::EntrypointError { message: broken.error, file: None, line: None });
         rows.push(row);
     }

@@ -19,6 +19,7 @@ const OF_ANY_PROJECT = new Set<string>([
   "home",
   "projects",
   "project_overview",
+  "project_sample",
   "project_settings",
   "dock",
   "storage",

@@ -53,7 +53,7 @@ hint?: string, };
 /**
  * The codes. The page has a text for each.
  */
-export type ApiErrorCode = "not_found" | "invalid_input" | "conflict" | "running" | "already_answered" | "not_waiting" | "project_missing" | "project_broken" | "store_unavailable" | "store_too_new" | "disk_full" | "permission" | "secret_service" | "client_file" | "unsupported" | "internal";
+export type ApiErrorCode = "not_found" | "invalid_input" | "conflict" | "running" | "already_answered" | "not_waiting" | "project_missing" | "no_project" | "project_broken" | "store_unavailable" | "store_too_new" | "disk_full" | "permission" | "secret_service" | "client_file" | "unsupported" | "internal";
 
 /**
  * The installation and the settings.
@@ -334,6 +334,15 @@ who?: string,
 text: string, };
 
 /**
+ * What is left after mending.
+ */
+export type BoardMended = { 
+/**
+ * Findings with that code that are still there.
+ */
+left: number, };
+
+/**
  * What a move to a status must say.
  */
 export type BoardNeed = "reason" | "evidence" | "run" | "claim";
@@ -455,6 +464,10 @@ memory: number,
  */
 findings: number, 
 /**
+ * Codes of findings that `board_mend` mends.
+ */
+mendable: Array<string>, 
+/**
  * Who acts here.
  */
 actor: string, 
@@ -518,6 +531,11 @@ state: ConnectionState,
 message?: string, };
 
 /**
+ * What continuing a run means of which nothing is finished; the page has a text for each.
+ */
+export type ContinueNote = "with_answers" | "from_the_beginning";
+
+/**
  * What continuing a run means.
  */
 export type ContinuePreview = { 
@@ -538,9 +556,9 @@ asks: Array<string>,
  */
 again: Array<string>, 
 /**
- * Something to know.
+ * What nothing finished means, when nothing is.
  */
-note?: string, };
+note?: ContinueNote, };
 
 /**
  * A text to copy.
@@ -900,6 +918,10 @@ params: Array<Param>,
  */
 source: EntrypointSourceKind, 
 /**
+ * Whether the window can start it; what cannot be started here is started by an AI client.
+ */
+runnable: boolean, 
+/**
  * The file it lies in.
  */
 file?: string, 
@@ -927,7 +949,7 @@ error?: EntrypointError, };
 /**
  * How an entrypoint is run.
  */
-export type EntrypointSourceKind = "script" | "command" | "orchestration" | "dynamic" | "guided" | "board";
+export type EntrypointSourceKind = "script" | "command" | "orchestration" | "dynamic" | "guided";
 
 /**
  * A variable that a project names. Values never cross the border.
@@ -1375,6 +1397,10 @@ warnings: Array<string>,
  * What is wrong.
  */
 findings: Array<Finding>, 
+/**
+ * How many findings its board has, if it has one that can be read.
+ */
+boardFindings?: number, 
 /**
  * Its related projects.
  */
@@ -1949,6 +1975,10 @@ stages: Array<Stage>,
  */
 phase?: string, 
 /**
+ * The last step, program, agent or related run that it is at.
+ */
+step?: string, 
+/**
  * How far it has come, for a run that has not ended.
  */
 progress?: Progress, 
@@ -1999,6 +2029,19 @@ total?: number,
  * `false`: enough was looked at before the page was full; go on from `next`.
  */
 complete: boolean, };
+
+/**
+ * The sample project.
+ */
+export type SamplePlace = { 
+/**
+ * Where it is, or will be written.
+ */
+path: string, 
+/**
+ * Its key, once it is registered.
+ */
+project?: string, };
 
 /**
  * Which part of a run is saved.
@@ -2243,6 +2286,8 @@ export interface Commands {
   projects: [{}, Array<ProjectRow>];
   project_overview: [{ project: string, }, ProjectOverview];
   project_add: [{ path: string, kind?: ProjectKind, }, ProjectAdded];
+  project_make: [{ path: string, }, ProjectAdded];
+  project_sample: [{}, SamplePlace];
   project_add_sample: [{}, ProjectKey];
   project_remove: [{ project: string, purge?: boolean, }, {}];
   project_settings: [{ project: string, }, ProjectSettings];
@@ -2286,6 +2331,7 @@ export interface Commands {
   board_card: [{ project: string, id: string, }, BoardCardDetail];
   board_refusals: [{ project: string, id: string, }, Array<BoardRefusal>];
   board_call: [{ project: string, tool: string, arguments: JsonValue, }, BoardAnswer];
+  board_mend: [{ project: string, code: string, }, BoardMended];
   board_acceptance: [{ project: string, id: string, line: number, done: boolean, revision: string, }, BoardCardDetail];
   changes_since: [{ seq: number, }, StoreChanged];
 }

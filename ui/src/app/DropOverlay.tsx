@@ -6,7 +6,7 @@ import { toApiError, useHost } from "../host";
 import { useI18n } from "../i18n";
 import { Icon } from "../kit/Icon";
 import { revealText } from "../kit/text";
-import { toast } from "../kit/toast";
+import { toast, toastError } from "../kit/toast";
 import { navigate, projectAddress } from "./router";
 
 /** Takes dropped paths, or answers false to leave them to what lies behind. */
@@ -31,26 +31,45 @@ export function useFileDrops(take: Taker): void {
 
 const nameOf = (path: string) => path.split(/[/\\]/).findLast(Boolean) ?? path;
 
-/** Adds a folder as a project and goes there; asks for the folder when none is given. */
+/**
+ * Adds a folder as a project and goes there; asks for the folder when none is given. A folder that is no project yet can be made one, or
+ * another is chosen.
+ */
 export function useAddProject(): (path?: string) => Promise<void> {
   const host = useHost();
-  const { t } = useI18n();
-  const { mutateAsync } = useAct("project_add");
+  const { t, rich } = useI18n();
+  const { mutateAsync: addFolder } = useAct("project_add");
+  const { mutateAsync: makeFolder } = useAct("project_make");
   return useCallback(
     async (given) => {
-      const path = given ?? (await host.pickFolder().catch(() => null));
-      if (!path) return;
-      const name = revealText(nameOf(path));
-      try {
-        const { projects, added } = await mutateAsync({ path });
-        const project = projects.find(({ key, servers }) => added.includes(key) || servers.some(({ id }) => added.includes(id)));
-        toast(t("shell.added", { name }));
-        if (project) navigate(projectAddress(project.key));
-      } catch (thrown) {
-        toast(t("shell.addFailed", { name, why: toApiError(thrown).message }), { kind: "error" });
-      }
+      const put = async (path: string, act: typeof addFolder | typeof makeFolder) => {
+        const name = revealText(nameOf(path));
+        try {
+          const { projects, added } = await act({ path });
+          const project = projects.find(({ key, servers }) => added.includes(key) || servers.some(({ id }) => added.includes(id)));
+          toast(t("shell.added", { name }));
+          if (project) navigate(projectAddress(project.key));
+        } catch (thrown) {
+          if (toApiError(thrown).code !== "no_project") {
+            toastError(thrown, t, (why) => t("shell.addFailed", { name, why }));
+            return;
+          }
+          toast(rich("shell.noProject", { name: <b>{name}</b> }), {
+            kind: "error",
+            actions: [
+              { label: t("shell.makeProject"), run: () => void put(path, makeFolder) },
+              { label: t("shell.chooseAnother"), run: () => void choose() },
+            ],
+          });
+        }
+      };
+      const choose = async () => {
+        const path = await host.pickFolder().catch(() => null);
+        if (path) await put(path, addFolder);
+      };
+      await (given === undefined ? choose() : put(given, addFolder));
     },
-    [host, mutateAsync, t],
+    [host, addFolder, makeFolder, t, rich],
   );
 }
 

@@ -27,6 +27,10 @@ function useGlobalActions(toggleSidebar: () => void): void {
   const { segments } = useAddress();
   const projects = useData("projects", {}).data ?? [];
   const run = segments[0] === "run" ? segments[1] : undefined;
+  // The view of a project asks for the same; what only AI clients start has no key here.
+  const here = segments[0] === "project" ? segments[1] : undefined;
+  const overview = useData("project_overview", { project: here ?? "" }, { enabled: here !== undefined }).data;
+  const nothing = here !== undefined && overview !== undefined && !overview.entrypoints.some((row) => row.runnable);
   const actions: Action[] = [
     { id: "palette", title: t("shell.actPalette"), group: "go", keys: "Ctrl K", everywhere: true, palette: false, run: () => openPalette() },
     { id: "keys", title: t("shell.actKeys"), group: "go", keys: "?", run: openKeys },
@@ -48,6 +52,7 @@ function useGlobalActions(toggleSidebar: () => void): void {
       title: t("shell.actRun"),
       group: "do",
       keys: "R",
+      off: nothing ? t("project.nothingToRun") : undefined,
       run: () => openRunForm(segments[0] === "project" ? { project: segments[1] } : {}),
     },
     { id: "sidebar", title: t("shell.actFold"), group: "go", keys: "Ctrl \\", run: toggleSidebar },

@@ -5,6 +5,7 @@ import { useChanges } from "../api/feed";
 import { useHost } from "../host";
 import { type I18n, useI18n } from "../i18n";
 import { revealText } from "../kit/text";
+import { clientName } from "./clients";
 import { useSettings } from "./settings";
 
 /** Changes within this time, in milliseconds, become one notification. */
@@ -52,7 +53,7 @@ export function noteOf(run: RunRow, kind: NoteKind, waiting: Home["waiting"], { 
           left > 0
             ? t("shell.noteWaitsBody", {
                 question: question.replace(/[.?!。？！]$/u, ""),
-                client: shown(run.client ?? ""),
+                client: shown(clientName(run.client ?? "")),
                 time: format.duration(Math.ceil(left / 60_000) * 60_000),
               })
             : t("shell.noteWaitsBodyAnyTime", { question }),

@@ -4,9 +4,8 @@ import { createContext, type ReactNode, useCallback, useContext, useEffect, useM
 import type { AppInfo, AppSettings } from "../api/contract";
 import { useFeed } from "../api/feed";
 import { useAct, useData } from "../api/queries";
-import { toApiError } from "../host";
 import { chooseLanguage, I18nProvider, translate } from "../i18n";
-import { toast } from "../kit/toast";
+import { toastError } from "../kit/toast";
 
 /** What holds until the host has said otherwise. */
 const DEFAULTS: AppSettings = {
@@ -73,7 +72,11 @@ export function SettingsProvider({ children }: { children: ReactNode }) {
           onSuccess: put,
           onError: (thrown) => {
             if (before) put(before);
-            toast(translate(language, "shell.settingNotKept", { why: toApiError(thrown).message }), { kind: "error" });
+            toastError(
+              thrown,
+              (key, values) => translate(language, key, values),
+              (why) => translate(language, "shell.settingNotKept", { why }),
+            );
           },
         },
       );

@@ -344,7 +344,28 @@ describe("dropping", () => {
     const { host } = await open();
     host.fail("project_add", { code: "invalid_input", message: "There is nothing to run in it." });
     host.drop(["C:\\Users\\ada\\empty"]);
-    await expect.element(page.getByText("empty can't be added: There is nothing to run in it.").first()).toBeVisible();
+    await expect.element(page.getByText("empty can't be added: The input isn't accepted as it is").first()).toBeVisible();
+    // What the backend said stands behind it, word for word.
+    await page.getByText("Details", { exact: true }).first().click();
+    await expect.element(page.getByText("There is nothing to run in it.").first()).toBeVisible();
+  });
+
+  test("a failure is said in the window's language", async () => {
+    const { host } = await renderApp({ settings: { language: "zh-CN" } });
+    await expect.element(page.getByRole("heading", { level: 1 })).toBeVisible();
+    host.fail("project_add", { code: "disk_full", message: "No space left on device" });
+    host.drop(["/home/ada/thing"]);
+    await expect.element(page.getByText("无法添加「thing」：磁盘已满").first()).toBeVisible();
+  });
+
+  test("an ordinary folder can be made a project", async () => {
+    const { host } = await open();
+    host.drop(["/home/ada/empty"]);
+    await expect.element(page.getByText("has no package.json with entrypoints", { exact: false }).first()).toBeVisible();
+    await expect.element(page.getByText("Choose another…").first()).toBeVisible();
+    await page.getByText("Make a project here").first().click();
+    await expect.poll(hash).toBe("#/project/empty");
+    expect(host.calls.find(({ name }) => name === "project_make")?.request).toEqual({ path: "/home/ada/empty" });
   });
 
   test("a field in front takes what is dropped", async () => {
@@ -388,7 +409,7 @@ test("a setting that isn't kept is taken back and said", async () => {
   const { host } = await renderIn(<Larger />);
   host.fail("set_settings", { code: "disk_full", message: "no space left" });
   await page.getByRole("button", { name: "100" }).click();
-  await expect.element(page.getByText("The setting isn't kept: no space left").first()).toBeVisible();
+  await expect.element(page.getByText("The setting isn't kept: The disk is full").first()).toBeVisible();
   await expect.element(page.getByRole("button", { name: "100" })).toBeVisible();
 });
 

@@ -1,11 +1,11 @@
 // Copying: the button reads "Copied" for 2 s and a live region says it.
 import { useEffect, useRef, useState } from "react";
 import { Check, Copy as CopyIcon } from "lucide-react";
-import { toApiError, useHost } from "../host";
+import { useHost } from "../host";
 import { useI18n } from "../i18n";
 import { Button, IconButton } from "./Button";
 import { announce } from "./Live";
-import { toast } from "./toast";
+import { toastError } from "./toast";
 
 /** Copies and remembers for 2 s that it did. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
@@ -22,7 +22,7 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
         clearTimeout(timer.current);
         timer.current = setTimeout(() => setCopied(false), 2000);
       },
-      (thrown: unknown) => toast(t("kit.notCopied", { why: toApiError(thrown).message }), { kind: "error" }),
+      (thrown: unknown) => toastError(thrown, t, (why) => t("kit.notCopied", { why })),
     );
   };
   return { copied, copy };

@@ -6,9 +6,9 @@ import { Confirm } from "./Popover";
 import { Button } from "./Button";
 import { Reveal } from "./Reveal";
 import { drawnPieces, revealText } from "./text";
-import { toast } from "./toast";
-import { toApiError, useHost } from "../host";
+import { useHost } from "../host";
 import "./states.css";
+import { toastError } from "./toast";
 
 /** Texts above this many characters are shown plain. */
 export const MARKDOWN_LIMIT = 200_000;
@@ -73,7 +73,7 @@ function SafeLink({ href, children }: { href: string; children: ReactNode }) {
       confirm={t("kit.openInBrowser")}
       keep={t("common.cancel")}
       onConfirm={() => {
-        host.openLink(url.href).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }));
+        host.openLink(url.href).catch((thrown: unknown) => toastError(thrown, t));
       }}
     />
   );

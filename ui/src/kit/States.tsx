@@ -2,10 +2,11 @@
 import { useEffect, useState, type ReactNode } from "react";
 import type { LucideIcon } from "lucide-react";
 import { Copy, RotateCcw } from "lucide-react";
-import type { ApiError, ApiErrorCode } from "../api/contract";
+import type { ApiError } from "../api/contract";
 import { useHost } from "../host";
-import { type MessageKey, useI18n } from "../i18n";
+import { useI18n } from "../i18n";
 import { Button } from "./Button";
+import { errorDetails, errorKey } from "./errors";
 import { announce } from "./Live";
 import { Glyph, type GlyphName } from "./Glyph";
 import { Icon } from "./Icon";
@@ -34,35 +35,6 @@ export function Empty({ icon, glyph, title, text, children, inline }: EmptyProps
       {children && <div className="k-empty-buttons">{children}</div>}
     </div>
   );
-}
-
-const KNOWN: ReadonlySet<string> = new Set<ApiErrorCode>([
-  "not_found",
-  "invalid_input",
-  "conflict",
-  "running",
-  "already_answered",
-  "not_waiting",
-  "project_missing",
-  "project_broken",
-  "store_unavailable",
-  "store_too_new",
-  "disk_full",
-  "permission",
-  "secret_service",
-  "client_file",
-  "unsupported",
-  "internal",
-]);
-
-/** The message key for a code; codes of a newer backend read as "internal". */
-export function errorKey(code: string): MessageKey {
-  return `common.error_${KNOWN.has(code) ? (code as ApiErrorCode) : "internal"}`;
-}
-
-/** Everything a person would paste into a report, as plain text. */
-export function errorDetails(error: ApiError): string {
-  return JSON.stringify({ code: error.code, message: error.message, hint: error.hint, detail: error.detail }, null, 2);
 }
 
 export interface ErrorStateProps {

@@ -8,6 +8,7 @@ export * from "./Copy";
 export * from "./cx";
 export * from "./DataTable";
 export * from "./DiffLines";
+export * from "./errors";
 export * from "./fields";
 export * from "./form";
 export { FindBox } from "./FindBox";

@@ -2,9 +2,11 @@
 import type { ReactNode } from "react";
 import { X } from "lucide-react";
 import { Toast as Base } from "@base-ui/react/toast";
-import { useI18n } from "../i18n";
+import { type I18n, useI18n } from "../i18n";
 import { Button, IconButton } from "./Button";
+import { errorWords } from "./errors";
 import { Glyph } from "./Glyph";
+import { Reveal } from "./Reveal";
 import { Said } from "./Said";
 import "./overlay.css";
 
@@ -14,7 +16,8 @@ interface Undo {
 }
 interface ToastData {
   kind: "done" | "error" | "note";
-  action?: Undo;
+  actions?: Undo[];
+  details?: string;
 }
 
 const manager = Base.createToastManager<ToastData>();
@@ -25,29 +28,48 @@ export interface ToastOptions {
   undo?: () => void;
   /** Another action than undo. */
   action?: Undo;
+  /** What can be done now, where it is more than one thing. */
+  actions?: Undo[];
+  /** Said by somebody else, word for word; shown when asked for. */
+  details?: string;
 }
 
 /** Says what happened, with the verb of the button that did it. */
-export function toast(text: ReactNode, { kind = "done", undo, action }: ToastOptions = {}): void {
+export function toast(text: ReactNode, { kind = "done", undo, action, actions, details }: ToastOptions = {}): void {
   manager.add({
     description: typeof text === "string" ? <Said text={text} /> : text,
     timeout: kind === "error" ? 0 : 5000,
     priority: kind === "error" ? "high" : "low",
-    data: { kind, action: action ?? (undo ? { label: "", run: undo } : undefined) },
+    data: { kind, actions: actions ?? (action ? [action] : undo ? [{ label: "", run: undo }] : []), ...(details ? { details } : {}) },
   });
+}
+
+/** Says that something failed, in the person's language; `say` puts it into a sentence. */
+export function toastError(thrown: unknown, t: I18n["t"], say: (why: string) => string = (why) => why): void {
+  const { text, details } = errorWords(thrown, t);
+  toast(say(text), { kind: "error", details });
 }
 
 function List() {
   const { t } = useI18n();
   const { toasts, close } = Base.useToastManager<ToastData>();
   return toasts.map((item) => {
-    const { kind, action } = item.data ?? { kind: "note" as const, action: undefined };
+    const { kind, actions = [], details }: ToastData = item.data ?? { kind: "note" };
     return (
       <Base.Root key={item.id} toast={item} className="k-toast" swipeDirection={[]}>
         {kind !== "note" && <Glyph name={kind === "error" ? "failed" : "success"} label="" />}
-        <Base.Description className="k-toast-text" />
-        {action && (
+        <div className="k-toast-text">
+          <Base.Description />
+          {details && (
+            <details className="k-toast-details">
+              <summary>{t("kit.details")}</summary>
+              <Reveal text={details} limit={2_000} className="k-mono k-break" />
+            </details>
+          )}
+        </div>
+        {actions.map((action) => (
           <Button
+            key={action.label}
             look="quiet"
             size="small"
             onClick={() => {
@@ -57,7 +79,7 @@ function List() {
           >
             {action.label || t("kit.undo")}
           </Button>
-        )}
+        ))}
         <IconButton icon={X} label={t("kit.close")} size="small" iconSize={14} bare onClick={() => close(item.id)} />
       </Base.Root>
     );

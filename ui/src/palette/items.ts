@@ -20,8 +20,11 @@ import {
 } from "lucide-react";
 import type { AppSettings, Home, ProjectOverview, ProjectRow, RunRow } from "../api/contract";
 import type { Action } from "../app/actions";
+import { clientName } from "../app/clients";
 import { openRunForm } from "../app/overlays";
 import { address, navigate, projectAddress, runAddress } from "../app/router";
+import { questionTitle } from "../app/questions";
+import { SETTINGS_SECTIONS, settingsAddress, type SettingsSection } from "../app/settingsSections";
 import { projectIcon } from "../app/Sidebar";
 import type { I18n, MessageKey } from "../i18n";
 import { hasEnded, revealText, type GlyphName } from "../kit";
@@ -84,7 +87,7 @@ function actionItems(sources: Sources): Item[] {
 function entrypointItems(sources: Sources, { t }: I18n): Item[] {
   return sources.overviews.flatMap((overview) =>
     overview.entrypoints
-      .filter((row) => !row.error)
+      .filter((row) => row.runnable)
       .flatMap((row) => {
         const project = overview.project.key;
         const name = revealText(row.title);
@@ -144,7 +147,9 @@ function projectItems(sources: Sources, { t }: I18n): Item[] {
         recent: recency(project.usedAt, sources.now),
         run: () => navigate(projectAddress(project.key)),
         more: () => [
-          { ...go("start", "palette.runIn", Play), run: () => openRunForm({ project: project.key }) },
+          ...(project.servers.some(({ kind }) => kind === "workflow")
+            ? [{ ...go("start", "palette.runIn", Play), run: () => openRunForm({ project: project.key }) }]
+            : []),
           connect,
           go("history", "palette.runsOf", History, "runs"),
           go("settings", "palette.settingsOf", Settings, "settings"),
@@ -177,8 +182,8 @@ function runItem(run: RunRow, sources: Sources, { t, format }: I18n): Item {
     id: `open ${run.runId}`,
     group: "runs",
     title: revealText(run.entrypointTitle),
-    sub: run.phase ? `${run.runId}, ${revealText(run.phase)}` : run.runId,
-    also: `${run.projectTitle} ${run.client ?? ""} ${run.error ?? ""}`,
+    sub: [run.runId, revealText(run.phase ?? run.step ?? "")].filter(Boolean).join(", "),
+    also: `${run.projectTitle} ${run.client ?? ""} ${run.client ? clientName(run.client) : ""} ${run.error ?? ""}`,
     glyph: run.status,
     ...(hasEnded(run.status) ? { end: format.relative(run.createdAt, sources.now) } : { clock: { since: run.startedAt ?? run.createdAt } }),
     recent: recency(run.createdAt, sources.now),
@@ -187,13 +192,13 @@ function runItem(run: RunRow, sources: Sources, { t, format }: I18n): Item {
   };
 }
 
-function waitingItems(sources: Sources): Item[] {
+function waitingItems(sources: Sources, { t }: I18n): Item[] {
   return (sources.home?.waiting ?? []).map(({ run, question, callOpenUntil }): Item => {
     const name = revealText(run.entrypointTitle);
     return {
       id: `answer ${run.runId}`,
       group: "waiting",
-      title: revealText(question.form.title),
+      title: revealText(questionTitle(question, t)),
       sub: name,
       ...(callOpenUntil && callOpenUntil > sources.now ? { clock: { until: callOpenUntil } } : {}),
       also: run.runId,
@@ -203,7 +208,7 @@ function waitingItems(sources: Sources): Item[] {
   });
 }
 
-const SECTION_ICONS: Record<string, LucideIcon> = {
+const SECTION_ICONS: Record<SettingsSection, LucideIcon> = {
   appearance: SlidersHorizontal,
   language: Globe,
   connection: KeyRound,
@@ -217,13 +222,13 @@ const SECTION_ICONS: Record<string, LucideIcon> = {
 };
 
 function settingItems({ t }: I18n, update: (change: Partial<AppSettings>) => void): Item[] {
-  const sections: Item[] = Object.entries(SECTION_ICONS).map(([name, icon]) => ({
+  const sections: Item[] = SETTINGS_SECTIONS.map((name) => ({
     id: `settings ${name}`,
     group: "settings",
-    title: t(`settings.${name}` as MessageKey),
+    title: t(`settings.${name}`),
     sub: t("settings.title"),
-    icon,
-    run: () => navigate(address(["settings"], { section: name })),
+    icon: SECTION_ICONS[name],
+    run: () => navigate(settingsAddress(name)),
   }));
   const themes: Item[] = (["light", "dark", "system"] as const).map((theme) => ({
     id: `theme ${theme}`,
@@ -250,7 +255,7 @@ export function itemsOf(sources: Sources, i18n: I18n, update: (change: Partial<A
   return [
     ...actionItems(sources),
     ...entrypointItems(sources, i18n),
-    ...waitingItems(sources),
+    ...waitingItems(sources, i18n),
     ...projectItems(sources, i18n),
     ...[...known.values()].map((run) => runItem(run, sources, i18n)),
     ...settingItems(i18n, update),

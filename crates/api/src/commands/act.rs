@@ -9,7 +9,9 @@ use super::run::{can_continue, done_titles, in_hand};
 use crate::api::run_id;
 use crate::rows::can_decline;
 use crate::wire::Nothing;
-use crate::wire::run::{AnswerRequest, CheckInput, CheckedInput, ContinuePreview, OfRun, PinRun, StartRun, StartedRun};
+use crate::wire::run::{
+    AnswerRequest, CheckInput, CheckedInput, ContinueNote, ContinuePreview, OfRun, PinRun, StartRun, StartedRun,
+};
 use crate::{Answer, Api, ApiError, ApiErrorCode};
 
 /// Titles that a preview names.
@@ -203,11 +205,7 @@ pub(super) fn continue_preview(api: &Api, request: OfRun) -> Answer<ContinuePrev
     }
     if journal.rows.is_empty() {
         let asked = record.questions.iter().any(|question| question.answer.is_some());
-        preview.note = Some(if asked {
-            "The program starts again, with the answers that were given.".into()
-        } else {
-            "Nothing was finished yet: it starts again from the beginning.".into()
-        });
+        preview.note = Some(if asked { ContinueNote::WithAnswers } else { ContinueNote::FromTheBeginning });
     }
     Ok(preview)
 }

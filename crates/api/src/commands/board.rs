@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 
-use board::{Board, BoardError, Checks, ErrorKind, Holder, Kind, Record, Refusal, vocabulary};
+use board::{Board, BoardError, Checks, ErrorKind, Holder, Kind, Mending, Record, Refusal, vocabulary};
 use serde_json::{Map, Value, json};
-use store::ProjectKind;
+use store::{Project, ProjectKind};
 
 use crate::host::BoardRoom;
 use crate::wire::board::{
-    BoardAnswer, BoardCall, BoardCard, BoardCardDetail, BoardClaim, BoardCriterion, BoardEvent, BoardNeed,
-    BoardProgress, BoardRefusal, BoardRelated, BoardStatus, BoardView, ClaimState, OfCard, TickCriterion,
+    BoardAnswer, BoardCall, BoardCard, BoardCardDetail, BoardClaim, BoardCriterion, BoardEvent, BoardMended, BoardNeed,
+    BoardProgress, BoardRefusal, BoardRelated, BoardStatus, BoardView, ClaimState, MendBoard, OfCard, TickCriterion,
 };
 use crate::wire::project::OfProject;
 use crate::{Answer, Api, ApiError, ApiErrorCode};
@@ -41,6 +41,21 @@ fn room(api: &Api, project: &str) -> Answer<BoardRoom> {
     api.host.board(&board)
 }
 
+/// How many findings a board has; `None` when it cannot be read, which is a finding of the project.
+pub(super) fn count_findings(api: &Api, board: &Project) -> Option<usize> {
+    Some(api.host.board(board).ok()?.board().doctor(Checks { paths: false, git: false }).count())
+}
+
+pub(super) fn board_mend(api: &Api, request: MendBoard) -> Answer<BoardMended> {
+    let room = room(api, &request.project)?;
+    let mending = Mending::of(&request.code).ok_or_else(|| {
+        ApiError::new(ApiErrorCode::Unsupported, format!("findings of the kind `{}` are mended by hand", request.code))
+    })?;
+    room.mend(mending)?;
+    let report = room.board().doctor(Checks { paths: false, git: false });
+    Ok(BoardMended { left: report.count_of(&request.code) })
+}
+
 pub(super) fn board_view(api: &Api, request: OfProject) -> Answer<BoardView> {
     let room = room(api, &request.project)?;
     let board = room.board();
@@ -59,6 +74,7 @@ pub(super) fn board_view(api: &Api, request: OfProject) -> Answer<BoardView> {
         fragments: of(Kind::Change).filter(|fragment| !fragment.released).count(),
         memory: of(Kind::Memory).count(),
         findings: board.doctor(Checks { paths: false, git: false }).count(),
+        mendable: Mending::CODES.into_iter().map(|(code, _)| code.to_owned()).collect(),
         actor: room.actor(),
         read_only: room.is_read_only(),
         mark,

@@ -46,20 +46,6 @@ pub(super) fn states(api: &Api, project: &Project) -> Answer<Vec<DockClientState
     Ok(clients::clients().iter().map(|client| state(client, &launch, &paths)).collect())
 }
 
-/// Two letters of a name: of its first two words, or of its only one.
-fn tile(name: &str) -> String {
-    let mut words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    let first = words.next().unwrap_or("?");
-    match words.next() {
-        Some(second) => first.chars().take(1).chain(second.chars().take(1)).collect::<String>().to_uppercase(),
-        None => {
-            let mut letters = first.chars();
-            let one: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-            one + &letters.next().map(|letter| letter.to_lowercase().to_string()).unwrap_or_default()
-        }
-    }
-}
-
 fn state(client: &Client, launch: &Launch, paths: &ClientPaths) -> DockClientState {
     let found = client.is_present(paths);
     let file = client.file(Scope::User, paths);
@@ -78,7 +64,7 @@ fn state(client: &Client, launch: &Launch, paths: &ClientPaths) -> DockClientSta
     DockClientState {
         id: client.id.to_owned(),
         name: client.name.to_owned(),
-        tile: tile(client.name),
+        tile: client.tile.to_owned(),
         found,
         state,
         file: file.map(|file| file.to_string_lossy().into_owned()),
@@ -302,18 +288,4 @@ pub(super) fn dock_undo(api: &Api, request: DockUndo) -> Answer<Nothing> {
     clients::undo(written, &api.host.ledger()?)?;
     remembered.remove(&request.id);
     Ok(Nothing {})
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tiles_have_two_letters() {
-        for (name, letters) in
-            [("Claude Code", "CC"), ("Cursor", "Cu"), ("VS Code", "VC"), ("Zed", "Ze"), ("Plain JSON", "PJ")]
-        {
-            assert_eq!(tile(name), letters);
-        }
-    }
 }

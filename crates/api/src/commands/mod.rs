@@ -19,15 +19,17 @@ use ts_rs::TS;
 
 pub(crate) use self::probe::Tests;
 use crate::wire::Nothing;
-use crate::wire::board::{BoardAnswer, BoardCall, BoardCardDetail, BoardRefusal, BoardView, OfCard, TickCriterion};
+use crate::wire::board::{
+    BoardAnswer, BoardCall, BoardCardDetail, BoardMended, BoardRefusal, BoardView, MendBoard, OfCard, TickCriterion,
+};
 use crate::wire::dock::{
     Dock, DockPlan, DockPlanRequest, DockRequest, DockTestRequest, DockTested, DockTestedRequest, DockTesting,
     DockUndo, DockWrite, DockWritten,
 };
 use crate::wire::home::{AppInfo, Home, StoreChanged};
 use crate::wire::project::{
-    Findings, MendFinding, OfProject, ProjectAdd, ProjectAdded, ProjectKey, ProjectOverview, ProjectRemove, ProjectRow,
-    ProjectSettings, Relate, SetProjectSettings, Unrelate,
+    Findings, MendFinding, OfProject, ProjectAdd, ProjectAdded, ProjectKey, ProjectMake, ProjectOverview,
+    ProjectRemove, ProjectRow, ProjectSettings, Relate, SamplePlace, SetProjectSettings, Unrelate,
 };
 use crate::wire::run::{
     AnswerRequest, CheckInput, CheckedInput, ContinuePreview, CopiedText, CopyAs, DayCount, ExportRun, Exported,
@@ -105,6 +107,10 @@ commands! {
     project::project_overview(OfProject) -> ProjectOverview;
     /// Registers a folder, once for every kind of project in it.
     projects::project_add(ProjectAdd) -> ProjectAdded;
+    /// Makes an ordinary folder a workflow project, and registers it.
+    projects::project_make(ProjectMake) -> ProjectAdded;
+    /// Says where the sample project is, and whether it is registered.
+    projects::project_sample(Nothing) -> SamplePlace;
     /// Writes the sample project and registers it.
     projects::project_add_sample(Nothing) -> ProjectKey;
     /// Takes a folder out of the registry.
@@ -191,6 +197,8 @@ commands! {
     board::board_refusals(OfCard) -> Vec<BoardRefusal>;
     /// Calls a tool of the board.
     board::board_call(BoardCall) -> BoardAnswer;
+    /// Mends what can be mended of the board's findings with a code; returns how many of that code are left.
+    board::board_mend(MendBoard) -> BoardMended;
     /// Ticks or unticks a criterion.
     board::board_acceptance(TickCriterion) -> BoardCardDetail;
     /// Says what has changed since a place in the change feed.

@@ -35,6 +35,7 @@ pub(super) fn project_overview(api: &Api, request: OfProject) -> Answer<ProjectO
         entrypoints: Vec::new(),
         warnings: Vec::new(),
         findings: Vec::new(),
+        board_findings: None,
         relations: Vec::new(),
         clients: Vec::new(),
         recent: Vec::new(),
@@ -54,6 +55,7 @@ pub(super) fn project_overview(api: &Api, request: OfProject) -> Answer<ProjectO
                 // What is wrong is among the findings; the history is there all the same.
                 Err(error) => overview.warnings.push(error.message),
             },
+            ProjectKind::Board => overview.board_findings = super::board::count_findings(api, server),
             _ => match api.host.other_entrypoints(server) {
                 Ok(mut entrypoints) => {
                     for entrypoint in &mut entrypoints {
@@ -119,6 +121,7 @@ fn of_report(api: &Api, project: &Project, report: StructureReport, overview: &m
             draft: false,
             params: Vec::new(),
             source: EntrypointSourceKind::Script,
+            runnable: false,
             file: error.file.clone(),
             read_only: None,
             destructive: None,
@@ -145,6 +148,7 @@ fn entrypoint_row(entrypoint: Entrypoint, recent: Vec<RecentRun>) -> EntrypointR
         draft: entrypoint.draft,
         params: entrypoint.params,
         source,
+        runnable: true,
         file,
         read_only: entrypoint.annotations.read_only,
         destructive: entrypoint.annotations.destructive,

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use model::RunStatus;
 use project::Manifest;
+use serde_json::json;
 use store::{Project, ProjectKind, Store, StoreError};
 
 use crate::host::Host;
 use crate::wire::Nothing;
 use crate::wire::project::{
-    ProjectAdd, ProjectAdded, ProjectKey, ProjectRemove, ProjectRow, Relate, ServerRow, Unrelate,
+    ProjectAdd, ProjectAdded, ProjectKey, ProjectMake, ProjectRemove, ProjectRow, Relate, SamplePlace, ServerRow,
+    Unrelate,
 };
 use crate::{Answer, Api, ApiError, ApiErrorCode};
 
@@ -116,6 +118,15 @@ fn still_there(known: &Project) -> bool {
 
 fn add(api: &Api, path: &Path, only: Option<ProjectKind>) -> Answer<ProjectAdded> {
     let found = api.host.projects_in(path, only)?;
+    if found.is_empty() {
+        let path = path.to_string_lossy();
+        return Err(ApiError::new(
+            ApiErrorCode::NoProject,
+            format!("`{path}` has no package.json with entrypoints, no .deepwork/ and no .project/"),
+        )
+        .detailed(json!({ "path": path }))
+        .hinted("make it a project, or choose another folder"));
+    }
     let mut added = Vec::new();
     let mut folder = None;
     for new in found {
@@ -126,6 +137,26 @@ fn add(api: &Api, path: &Path, only: Option<ProjectKind>) -> Answer<ProjectAdded
     let folder = folder.ok_or_else(|| ApiError::internal("nothing was registered"))?;
     let row = folder_row(api.host.as_ref(), &api.servers(&folder)?, &Unended::read(&api.store)?)?;
     Ok(ProjectAdded { projects: vec![row], added })
+}
+
+pub(super) fn project_make(api: &Api, request: ProjectMake) -> Answer<ProjectAdded> {
+    let path = Path::new(&request.path);
+    if !path.is_absolute() {
+        return Err(ApiError::invalid(format!("`{}` is no absolute path", request.path)));
+    }
+    api.host.make_project(path)?;
+    add(api, path, None)
+}
+
+pub(super) fn project_sample(api: &Api, _: Nothing) -> Answer<SamplePlace> {
+    let path = api.host.sample_folder()?;
+    // One whose folder is gone is made again.
+    let known = match api.store.projects_at(&path) {
+        Err(StoreError::Missing { .. }) => Vec::new(),
+        known => known?,
+    };
+    let known = known.into_iter().find(|project| !project.removed && project.path.is_dir());
+    Ok(SamplePlace { path: path.to_string_lossy().into_owned(), project: known.map(|project| project.id.to_string()) })
 }
 
 pub(super) fn project_add_sample(api: &Api, _: Nothing) -> Answer<ProjectKey> {

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use disk::ReadError;
 use model::{Clock, ErrorCode, NodeStatus, Origin, RunId, RunStatus, SystemClock, TimestampMs};
 use serde_json::{Value, json};
-use store::{LogPattern, LogStream, Owner, RunRecord, Store};
+use store::{CallEnd, LogPattern, LogStream, Owner, RunRecord, Store};
 
 use crate::api::run_id;
 use crate::rows::{call_open_until, question, rows};
@@ -51,18 +51,18 @@ pub(super) fn can_continue(store: &Store, run: &RunRecord) -> bool {
 }
 
 /// How and when the client's call ended that left a run waiting with its present question.
-fn call_ended(store: &Store, run: &RunRecord) -> Answer<Option<(String, TimestampMs)>> {
+fn call_ended(store: &Store, run: &RunRecord) -> Answer<Option<(CallEnd, TimestampMs)>> {
     let Some(question) = run.pending().filter(|_| run.summary.origin == Origin::Mcp) else { return Ok(None) };
     Ok(store.parked(&run.summary.run_id)?.filter(|(_, at)| *at >= question.asked_at))
 }
 
-/// What the client made of the question, by the code that its call was answered with.
-fn client_answer(code: &str) -> Option<ClientAnswer> {
-    match code {
-        code if code == ErrorCode::InteractionDeclined.as_str() => Some(ClientAnswer::Declined),
-        code if code == ErrorCode::InteractionRequired.as_str() => Some(ClientAnswer::CannotAsk),
-        // It was silent, dismissed the question, or answered what does not fit.
-        _ => None,
+/// What the client made of the question, by how its call ended.
+fn client_answer(how: CallEnd) -> Option<ClientAnswer> {
+    match how {
+        CallEnd::With(ErrorCode::InteractionDeclined) => Some(ClientAnswer::Declined),
+        CallEnd::With(ErrorCode::InteractionRequired) => Some(ClientAnswer::CannotAsk),
+        // It was silent, dismissed the question, answered what does not fit, or went away with it.
+        CallEnd::With(_) | CallEnd::Left => None,
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn run(api: &Api, request: OfRun) -> Answer<RunDetail> {
         owner_alive: in_hand(&record),
         call_open_until: call_open_until(&record, SystemClock.now()),
         call_ended_at: ended.as_ref().map(|(_, at)| *at),
-        client_answer: ended.and_then(|(code, _)| client_answer(&code)),
+        client_answer: ended.and_then(|(how, _)| client_answer(how)),
         run: row,
     })
 }

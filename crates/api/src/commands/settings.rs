@@ -101,14 +101,20 @@ pub(super) fn storage(api: &Api, _: Nothing) -> Answer<Storage> {
         }
         let known = api.store.project(&project).ok();
         let keep = api.host.keep(known.as_ref(), default);
-        rows.push(StorageRow {
-            title: titles.of(&project).0,
-            prunable: api.host.prunable(&project, keep)?,
-            project,
-            runs,
-            bytes,
-        });
+        let prunable = api.host.prunable(&project, keep)?;
+        // A folder is one project to a person, whatever it is registered as.
+        let place = known.map(|known| known.path);
+        if let Some((_, row)) = rows.iter_mut().find(|(other, _)| place.is_some() && *other == place) {
+            let row: &mut StorageRow = row;
+            row.runs += runs;
+            row.bytes += bytes;
+            row.prunable.runs += prunable.runs;
+            row.prunable.bytes += prunable.bytes;
+            continue;
+        }
+        rows.push((place, StorageRow { title: titles.of(&project).0, prunable, project, runs, bytes }));
     }
+    let mut rows: Vec<StorageRow> = rows.into_iter().map(|(_, row)| row).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
     Ok(Storage { file: api.store.path().to_string_lossy().into_owned(), bytes: size(api.store.path()), rows })
 }
@@ -116,10 +122,13 @@ pub(super) fn storage(api: &Api, _: Nothing) -> Answer<Storage> {
 pub(super) fn prune(api: &Api, request: Prune) -> Answer<Pruned> {
     let default = api.settings()?.retention;
     let projects = match request.project {
-        Some(name) => {
-            let known = api.store.project(&name);
-            vec![known.map_or(name, |project| project.id.to_string())]
-        }
+        // All of its folder.
+        Some(name) => match api.store.project(&name) {
+            Ok(known) => {
+                api.store.projects_at(&known.path)?.into_iter().map(|project| project.id.to_string()).collect()
+            }
+            Err(_) => vec![name],
+        },
         None => api.store.recorded_projects()?,
     };
     let mut all = Pruned::default();

@@ -139,6 +139,8 @@ pub struct BoardView {
     pub memory: usize,
     /// How many findings the doctor has, without looking at git.
     pub findings: usize,
+    /// Codes of findings that `board_mend` mends.
+    pub mendable: Vec<String>,
     /// Who acts here.
     pub actor: String,
     /// Whether nothing may be written.
@@ -242,6 +244,22 @@ pub struct BoardCall {
     /// Its arguments, as in the protocol.
     #[ts(type = "JsonValue")]
     pub arguments: Value,
+}
+
+/// Mends the findings with a code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct MendBoard {
+    /// The project.
+    pub project: String,
+    /// The findings' code.
+    pub code: String,
+}
+
+/// What is left after mending.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct BoardMended {
+    /// Findings with that code that are still there.
+    pub left: usize,
 }
 
 /// Ticks or unticks a criterion.

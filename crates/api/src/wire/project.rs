@@ -125,8 +125,6 @@ pub enum EntrypointSourceKind {
     Dynamic,
     /// A guided workflow.
     Guided,
-    /// The board's tools.
-    Board,
 }
 
 /// A run in an entrypoint's strip.
@@ -177,6 +175,8 @@ pub struct EntrypointRow {
     pub params: Vec<Param>,
     /// How it is run.
     pub source: EntrypointSourceKind,
+    /// Whether the window can start it; what cannot be started here is started by an AI client.
+    pub runnable: bool,
     /// The file it lies in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -276,6 +276,7 @@ pub struct RelationRow {
 
 /// A project, whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct ProjectOverview {
     /// Its row.
@@ -289,6 +290,9 @@ pub struct ProjectOverview {
     pub warnings: Vec<String>,
     /// What is wrong.
     pub findings: Vec<Finding>,
+    /// How many findings its board has, if it has one that can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board_findings: Option<usize>,
     /// Its related projects.
     pub relations: Vec<RelationRow>,
     /// What each client knows of it.
@@ -306,6 +310,24 @@ pub struct ProjectAdd {
     /// Only this kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<WireKind>,
+}
+
+/// Makes a folder a workflow project, keeps what is in it, and registers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ProjectMake {
+    /// The folder, absolute.
+    pub path: String,
+}
+
+/// The sample project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
+pub struct SamplePlace {
+    /// Where it is, or will be written.
+    pub path: String,
+    /// Its key, once it is registered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 /// What was registered.

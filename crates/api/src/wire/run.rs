@@ -116,6 +116,9 @@ pub struct RunRow {
     /// What it is at, for a run that has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
+    /// The last step, program, agent or related run that it is at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
     /// How far it has come, for a run that has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
@@ -368,7 +371,7 @@ pub struct RunDetail {
 pub enum ClientAnswer {
     /// It declined, perhaps without having shown it.
     Declined,
-    /// It cannot ask, or not this.
+    /// It cannot ask, or not this: it was never asked.
     CannotAsk,
 }
 
@@ -679,9 +682,19 @@ pub struct ContinuePreview {
     pub asks: Vec<String>,
     /// What is done again, since it was not done.
     pub again: Vec<String>,
-    /// Something to know.
+    /// What nothing finished means, when nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub note: Option<ContinueNote>,
+}
+
+/// What continuing a run means of which nothing is finished; the page has a text for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ContinueNote {
+    /// The program starts again, with the answers that were given.
+    WithAnswers,
+    /// It starts again from the beginning.
+    FromTheBeginning,
 }
 
 /// Pins or unpins a run.

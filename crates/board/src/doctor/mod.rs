@@ -138,6 +138,12 @@ impl Report {
         self.issues.len()
     }
 
+    /// How many findings have a code.
+    #[must_use]
+    pub fn count_of(&self, code: &str) -> usize {
+        self.issues.iter().filter(|issue| issue.code == code).count()
+    }
+
     /// Whether there are no errors.
     #[must_use]
     pub fn ok(&self) -> bool {

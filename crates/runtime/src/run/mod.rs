@@ -30,7 +30,7 @@ use tokio::time::Instant;
 
 use crate::agents::{Crew, CrewNews};
 use crate::connection::Connection;
-use crate::executor::{CancelSwitch, Commands, Executor, RunRequest, Shared, blocking};
+use crate::executor::{CancelSwitch, Commands, Executor, Parking, RunRequest, Shared, blocking};
 use crate::host_calls::HostContext;
 use crate::kept::Kept;
 use crate::protocol::{CommandJob, FromWorker, Outcome, ToWorker};
@@ -134,7 +134,7 @@ enum LegEnd {
     /// The run is over.
     Over(End),
     /// The run waits for a person, and nobody here can answer.
-    Parked(ErrorCode, Open),
+    Parked(Parking, Open),
     /// A command was answered, and is started again.
     Again(Value),
     /// Another process has the run.
@@ -276,7 +276,7 @@ impl Drive {
                 let _ = blocking(move || std::fs::remove_dir_all(folder)).await;
                 envelope
             }
-            LegEnd::Parked(code, open) => self.park(&running, code, &open).await,
+            LegEnd::Parked(why, open) => self.park(&running, why, &open).await,
             LegEnd::Lost | LegEnd::Again(_) => self.follow_elsewhere(&lease).await,
         }
     }
@@ -333,8 +333,8 @@ impl Drive {
             tokio::select! {
                 biased;
                 reason = switch.cancelled() => return LegEnd::Over(End::cancelled(reason)),
-                () = self.shared.ending.cancelled() => return parked(running, ErrorCode::InteractionRequired),
-                Some(code) = commands.park.recv() => return parked(running, code),
+                () = self.shared.ending.cancelled() => return parked(running, Parking::Left),
+                Some(why) = commands.park.recv() => return parked(running, why),
                 () = commands.answered.notified() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
@@ -379,7 +379,7 @@ impl Drive {
         let mut ending: Option<Ending> = None;
         let mut kill_at: Option<Instant> = None;
         let mut record_at: Option<Instant> = None;
-        let mut parking: Option<ErrorCode> = None;
+        let mut parking: Option<Parking> = None;
         let mut suspending = false;
         let answered = Arc::clone(&commands.answered);
         let mut calls: HashMap<u64, HostCall> = HashMap::new();
@@ -405,7 +405,7 @@ impl Drive {
                 () = self.shared.ending.cancelled(), if kill_at.is_none_or(|at| at > Instant::now() + GRACE_GONE) => {
                     if ending.is_none() && !running.open.is_empty() {
                         // It waits for a person, and that outlives us.
-                        break parked(running, ErrorCode::InteractionRequired);
+                        break parked(running, Parking::Left);
                     }
                     ending.get_or_insert(Ending::Cancelled(CancelReason::ClientGone));
                     worker.say(&ToWorker::Cancel);
@@ -426,10 +426,10 @@ impl Drive {
                     running.flush().await;
                     record_at = None;
                 }
-                Some(code) = commands.park.recv() => {
-                    parking = Some(code);
+                Some(why) = commands.park.recv() => {
+                    parking = Some(why);
                     // Those that ask a person wait under their own ids as well.
-                    running.tell_children(ChildControl::Park(code));
+                    running.tell_children(ChildControl::Park(why));
                 }
                 () = answer_due(&answered, &mut look), if !running.open.is_empty() && ending.is_none() && !suspending => {
                     match running.answered(&results).await {
@@ -446,7 +446,7 @@ impl Drive {
                 // Whatever a worker says without end, nothing above waits for it.
                 message = worker.next() => match message {
                     Some(FromWorker::Done(Outcome::Suspended)) if ending.is_none() => {
-                        break parked(running, parking.unwrap_or(ErrorCode::InteractionRequired));
+                        break parked(running, parking.unwrap_or(Parking::Left));
                     }
                     Some(FromWorker::Done(Outcome::Pending { form })) if ending.is_none() => {
                         worker.finish().await;
@@ -473,7 +473,7 @@ impl Drive {
                     }
                     // It only waited, and what it waited with is in the journal: another worker takes the run up.
                     None if ending.is_none() && !running.open.is_empty() && running.in_flight == 0 => {
-                        break parked(running, ErrorCode::InteractionRequired);
+                        break parked(running, Parking::Left);
                     }
                     None => {
                         let how = worker.kill().await;
@@ -761,13 +761,13 @@ impl Drive {
     }
 
     /// Lets go of a run that waits for a person, so that whoever answers has it at once.
-    async fn park(&self, running: &Running, code: ErrorCode, open: &Open) -> Envelope {
+    async fn park(&self, running: &Running, why: Parking, open: &Open) -> Envelope {
         let (store, lease) = (running.store.clone(), running.lease.clone());
-        if let Err(error) = blocking(move || store.park(&lease, code)).await {
+        if let Err(error) = blocking(move || store.park(&lease, why.end())).await {
             tracing::debug!(run = %running.lease.run(), %error, "the waiting run is in other hands already");
         }
         let form = self.store().shown_form(&open.form);
-        let error = waiting_error(code, running.lease.run(), &form, open.kind, &self.request.project);
+        let error = waiting_error(why.code(), running.lease.run(), &form, open.kind, &self.request.project);
         Envelope {
             run_id: Some(running.lease.run().clone()),
             status: model::EnvelopeStatus::InteractionRequired,
@@ -873,9 +873,9 @@ async fn answer_due(answered: &Notify, look: &mut tokio::time::Interval) {
     }
 }
 
-fn parked(running: &mut Running, code: ErrorCode) -> LegEnd {
+fn parked(running: &mut Running, why: Parking) -> LegEnd {
     match running.open.first().cloned() {
-        Some(open) => LegEnd::Parked(code, open),
+        Some(open) => LegEnd::Parked(why, open),
         None => LegEnd::Over(End::failed(RunError::new(ErrorCode::WorkerDied, "the run stopped without a question"))),
     }
 }

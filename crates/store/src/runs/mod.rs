@@ -38,7 +38,7 @@ pub(crate) use search::{HITS, NEWEST, SEEK, TERM, WALK, search, search_sql};
 pub use show::{INSTANCE_FIELD, RunRecord, RunSizes, Stage};
 #[cfg(test)]
 pub(crate) use state::UNFINISHED;
-pub use state::{CancelOutcome, Finish, Signals, Taken};
+pub use state::{CallEnd, CancelOutcome, Finish, Signals, Taken};
 pub(crate) use state::{Step, cancel_now, step};
 
 /// The right to write a run's records: held by its owner until another process takes the run over.

@@ -51,8 +51,10 @@ fn round(number: f64) -> u64 {
 pub struct RowDetails {
     /// The states it was in.
     pub stages: Vec<Stage>,
-    /// The title of the node it is at, for a run that has not ended.
-    pub at_node: Option<String>,
+    /// The title of the phase it is in, for a run that has not ended.
+    pub at_phase: Option<String>,
+    /// The title of what it does in there, for a run that has not ended: a step, a program, an agent, a related run.
+    pub at_step: Option<String>,
     /// How many of its nodes are done, and how many there are by now. For a run that has not ended.
     pub nodes: (u64, u64),
     /// How far it says it has come. For a run that has not ended.
@@ -61,8 +63,9 @@ pub struct RowDetails {
     pub error: Option<String>,
 }
 
-/// Finds what a run is at: the last node that runs, or waits. What it asks is shown as its question.
-pub(crate) const AT_NODE: &str = "SELECT title FROM nodes WHERE run = ?1 AND kind <> 'form' \
+/// Finds what a run is at: the last phase that runs, or waits, or (`?2` false) the last of the rest. What it asks is shown
+/// as its question.
+pub(crate) const AT_NODE: &str = "SELECT title FROM nodes WHERE run = ?1 AND (kind = 'phase') = ?2 AND kind <> 'form' \
      AND status IN ('running', 'waiting_for_input') ORDER BY id DESC LIMIT 1";
 const NODES: &str = "SELECT count(*), coalesce(sum(status IN ('success', 'failed', 'cancelled', 'skipped')), 0) FROM nodes WHERE run = ?1";
 const SAID: &str = "SELECT progress FROM runs WHERE key = ?1";
@@ -72,7 +75,9 @@ fn details(connection: &Connection, entry: &RunEntry) -> Outcome<RowDetails> {
     let mut found = RowDetails { stages: stages(connection, key)?, ..RowDetails::default() };
     match entry.summary.status {
         RunStatus::Running | RunStatus::WaitingForInput | RunStatus::Interrupted => {
-            found.at_node = connection.prepare_cached(AT_NODE)?.query_row([key], |row| row.get(0)).optional()?;
+            let mut at = connection.prepare_cached(AT_NODE)?;
+            let mut at = |phase: bool| at.query_row((key, phase), |row| row.get(0)).optional();
+            (found.at_phase, found.at_step) = (at(true)?, at(false)?);
             let (all, done): (i64, i64) =
                 connection.prepare_cached(NODES)?.query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
             found.nodes = (u64::try_from(done).unwrap_or(0), u64::try_from(all).unwrap_or(0));

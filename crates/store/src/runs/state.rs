@@ -146,6 +146,31 @@ fn hand_over(connection: &Connection, state: &State, owner: Option<&Owner>) -> O
     Ok(epoch)
 }
 
+/// How the call ended that left a run waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEnd {
+    /// It was answered with this. `interaction_required`: its client could not be asked.
+    With(ErrorCode),
+    /// Its client was asked, or may have been, and is not asking any more.
+    Left,
+}
+
+impl CallEnd {
+    const LEFT: &str = "left";
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::With(code) => code.as_str(),
+            Self::Left => Self::LEFT,
+        }
+    }
+
+    /// What is recorded by another version says nothing about asking.
+    fn of(text: &str) -> Self {
+        ErrorCode::parse(text).map_or(Self::Left, Self::With)
+    }
+}
+
 impl Store {
     /// Moves a run to another state. A waiting state is safe against a loss of power.
     ///
@@ -311,18 +336,18 @@ impl Store {
         })
     }
 
-    /// As [`Store::release`], for a run whose call has ended meanwhile; `code` says how.
+    /// As [`Store::release`], for a run whose call has ended meanwhile; `how` says in which way.
     ///
     /// # Errors
     ///
     /// [`StoreError::StaleEpoch`] when the run is in other hands already.
-    pub fn park(&self, lease: &Lease, code: ErrorCode) -> Result<()> {
+    pub fn park(&self, lease: &Lease, how: CallEnd) -> Result<()> {
         let (lease, at) = (lease.clone(), self.now());
         self.database.write(Durability::Process, move |connection| {
             let state = held(connection, &lease)?;
             connection.prepare_cached("UPDATE runs SET parked = ?2, parked_at = ?3 WHERE key = ?1")?.execute((
                 state.key,
-                code.as_str(),
+                how.as_str(),
                 at,
             ))?;
             hand_over(connection, &state, None).map(drop)
@@ -334,13 +359,13 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::NoSuchRun`].
-    pub fn parked(&self, run: &RunId) -> Result<Option<(String, TimestampMs)>> {
+    pub fn parked(&self, run: &RunId) -> Result<Option<(CallEnd, TimestampMs)>> {
         self.database.read(|connection| {
             let key = find(connection, run)?.key;
             let parked: (Option<String>, Option<TimestampMs>) = connection
                 .prepare_cached("SELECT parked, parked_at FROM runs WHERE key = ?1")?
                 .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(parked.0.zip(parked.1))
+            Ok(parked.0.map(|how| CallEnd::of(&how)).zip(parked.1))
         })
     }
 

@@ -110,7 +110,7 @@ fn every_list_goes_along_an_index() {
         }
     }
     check(store, UNENDED, &[]);
-    check(store, AT_NODE, &[number(1)]);
+    check(store, AT_NODE, &[number(1), number(0)]);
     check(store, PART_OF, &[text("invoice"), number(9), number(10)]);
     check(store, SEEK, &[text("invoice"), number(9), number(4)]);
     check(store, WALK, &[text("inv*"), number(9)]);
@@ -319,17 +319,23 @@ fn rows_have_their_stages_what_they_are_at_and_why_they_failed() {
     end.report.error = Some(::model::RunError::new(::model::ErrorCode::ScriptError, "first line\nsecond"));
     store.finish(&failed, end).unwrap();
     let running = store.create_run(&run()).unwrap();
-    let node = |id, title: &str, status| ::model::Node {
+    let node = |id, kind, title: &str, status| ::model::Node {
         id,
         parent: None,
-        kind: ::model::NodeKind::Step,
+        kind,
         title: title.into(),
         status,
         started_at: Some(START),
         finished_at: None,
         detail: None,
     };
-    let nodes = [node(1, "First", ::model::NodeStatus::Success), node(2, "Second", ::model::NodeStatus::Running)];
+    use ::model::{NodeKind, NodeStatus};
+    let nodes = [
+        node(1, NodeKind::Step, "First", NodeStatus::Success),
+        node(2, NodeKind::Phase, "Publish", NodeStatus::Running),
+        node(3, NodeKind::Command, "printf published", NodeStatus::WaitingForInput),
+        node(4, NodeKind::Form, "Run printf?", NodeStatus::WaitingForInput),
+    ];
     store.upsert_nodes(&running, &nodes).unwrap();
     let ids = [failed.run().clone(), "20200101-zzzzz".parse().unwrap(), running.run().clone()];
     let entries = store.entries(&ids).unwrap();
@@ -337,7 +343,8 @@ fn rows_have_their_stages_what_they_are_at_and_why_they_failed() {
     let details = store.row_details(&entries).unwrap();
     assert_eq!(details[0].error.as_deref(), Some("first line"));
     assert_eq!(details[0].stages.last().map(|stage| stage.status), Some(RunStatus::Failed));
-    assert_eq!((details[1].at_node.as_deref(), details[1].nodes), (Some("Second"), (1, 2)));
+    assert_eq!((details[1].at_phase.as_deref(), details[1].nodes), (Some("Publish"), (1, 4)));
+    assert_eq!(details[1].at_step.as_deref(), Some("printf published"), "a program is no phase");
     assert_eq!(store.unended().unwrap(), [("proj1".to_owned(), RunStatus::Running)]);
 }
 

@@ -16,9 +16,11 @@ export interface MockBoard {
   cards: MockCard[];
   /** Changes a card as another program would on disk. */
   change(id: string, change: Partial<MockCard>): void;
+  /** How many findings there are by now. */
+  findings(): number;
   handlers: Pick<
     { [N in keyof Commands]: (request: Commands[N][0]) => Commands[N][1] },
-    "board_view" | "board_card" | "board_refusals" | "board_call" | "board_acceptance"
+    "board_view" | "board_card" | "board_refusals" | "board_call" | "board_mend" | "board_acceptance"
   >;
 }
 
@@ -103,9 +105,11 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
   const begun = Date.now();
   let mark = 1;
   let project = "";
+  let issues = ISSUES;
   const board: MockBoard = {
     cards: options.empty ? [] : boardCards(begun, options.cards ?? 136, options.hostile ?? false),
     change,
+    findings: () => (options.empty ? 0 : issues.length),
     handlers: {} as MockBoard["handlers"],
   };
 
@@ -293,9 +297,13 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
       generatedAt: new Date().toISOString(),
       cards: board.cards.length,
       modules: {},
-      counts: { error: options.empty ? 0 : 1, warning: options.empty ? 0 : 2, info: 0 },
+      counts: {
+        error: options.empty ? 0 : issues.filter(({ severity }) => severity === "error").length,
+        warning: options.empty ? 0 : issues.filter(({ severity }) => severity === "warning").length,
+        info: 0,
+      },
       ok: options.empty ?? false,
-      issues: options.empty ? [] : ISSUES,
+      issues: options.empty ? [] : issues,
     }),
   };
 
@@ -311,11 +319,16 @@ export function createMockBoard(options: MockBoardOptions, tell: (project: strin
         documents: options.empty ? 0 : DOCUMENTS.length,
         fragments: options.empty ? 0 : 4,
         memory: options.empty ? 0 : MEMORY.length,
-        findings: options.empty ? 0 : ISSUES.length,
+        findings: board.findings(),
+        mendable: ["agent-instructions-missing", "filename-stale"],
         actor: ACTOR,
         readOnly: options.readOnly ?? false,
         mark: String(mark),
       };
+    },
+    board_mend: ({ code }) => {
+      issues = issues.filter((issue) => issue.code !== code);
+      return { left: 0 };
     },
     board_card: ({ id }) => detail(find(id)),
     board_refusals: ({ id }) => refusals(find(id)),

@@ -43,7 +43,7 @@ export const dockClients: DockClient[] = [
   client("gemini-cli", "Gemini CLI", "Ge", "not_added"),
   client("zed", "Zed", "Ze", "absent"),
   client("windsurf", "Windsurf", "Wi", "absent", { asks: "perhaps" }),
-  client("jetbrains", "JetBrains AI", "JA", "absent", { scopes: [], file: undefined, limits: "Set up in its own settings" }),
+  client("jetbrains", "JetBrains AI Assistant", "JB", "absent", { scopes: [], file: undefined, limits: "Set up in its own settings" }),
 ];
 
 function config(server: string): string {

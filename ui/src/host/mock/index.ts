@@ -2,7 +2,16 @@
 import type { ApiError, AppInfo, AppSettings, Commands, Host, JsonValue, RunRow, RunStatus, StoreChanged } from "../../api/contract";
 import { createMockBoard, type MockBoard, type MockBoardOptions } from "./board";
 import { dockClients, dockPlan, dockTested, dockView } from "./dock";
-import { ENDED, entrypointRow, findingsOf, generatedProjects, type MockProject, projectRow, projects as allProjects } from "./projects";
+import {
+  ENDED,
+  entrypointRow,
+  findingsOf,
+  generatedProjects,
+  type MockProject,
+  projectRow,
+  projects as allProjects,
+  sampleProject,
+} from "./projects";
 import { generatedRuns, hostileRuns, row as makeRow, shownRuns, type Waiting, waitingRuns } from "./rows";
 import { detailOf, fileOf, logsOf, nodesOf, outputOf, searchLogs } from "./run";
 import { matches, page, perDay } from "./search";
@@ -156,6 +165,21 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     return fresh;
   };
 
+  const addFolder = (path: string): Commands["project_add"][1] => {
+    const title = path.split("/").findLast(Boolean) ?? path;
+    const project: MockProject = {
+      key: title.toLowerCase().replaceAll(/\W+/g, "-"),
+      title,
+      path,
+      kinds: ["workflow"],
+      description: "",
+      entrypoints: [],
+    };
+    projects = [...projects, project];
+    later({ projects: [project.key] });
+    return { projects: projectRows(), added: [project.key] };
+  };
+
   const board = createMockBoard({ hostile: options.hostile, ...options.board }, (project) => emit({ projects: [project] }));
 
   const handlers: Handlers = {
@@ -216,6 +240,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
         ),
         warnings: [],
         findings: findingsOf(project),
+        ...(project.kinds.includes("board") ? { boardFindings: board.findings() } : {}),
         relations: [
           ...(project.key === "weekly-report"
             ? [{ alias: "style", other: "house-style", otherTitle: "House style", path: "/home/ada/work/house-style", here: true, there: true }]
@@ -233,24 +258,19 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       };
     },
     project_add: ({ path }) => {
-      const title = path.split("/").findLast(Boolean) ?? path;
-      const project: MockProject = {
-        key: title.toLowerCase().replaceAll(/\W+/g, "-"),
-        title,
-        path,
-        kinds: ["workflow"],
-        description: "",
-        entrypoints: [],
-      };
-      projects = [...projects, project];
-      later({ projects: [project.key] });
-      return { projects: projectRows(), added: [project.key] };
+      if (path.endsWith("/empty"))
+        throw { code: "no_project", message: `\`${path}\` has no package.json with entrypoints`, detail: { path } } satisfies ApiError;
+      return addFolder(path);
     },
+    project_make: ({ path }) => addFolder(path),
+    project_sample: () => ({
+      path: "/home/ada/workflow-code-sample",
+      ...(projects.some(({ key }) => key === sampleProject.key) ? { project: sampleProject.key } : {}),
+    }),
     project_add_sample: () => {
-      const sample = allProjects[0] as MockProject;
-      if (!projects.includes(sample)) projects = [sample, ...projects];
-      later({ projects: [sample.key] });
-      return { project: sample.key };
+      if (!projects.includes(sampleProject)) projects = [sampleProject, ...projects];
+      later({ projects: [sampleProject.key] });
+      return { project: sampleProject.key };
     },
     project_remove: ({ project }) => {
       projects = projects.filter(({ key }) => key !== project);
@@ -331,7 +351,6 @@ export function createMockHost(options: MockOptions = {}): MockHost {
       keptTitles: ["Read mail", "Read tracker", "Read calendar", "Mail", "Tracker"],
       asks: [],
       again: ["Calendar"],
-      note: "The step “Calendar” had begun and starts anew.",
     }),
     continue_run: ({ run }) => {
       move(run, "running");
@@ -340,7 +359,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     },
     cancel_run: ({ run }) => {
       find(run);
-      move(run, "cancelled", { cancelReason: "user" });
+      move(run, "cancelled", { cancelReason: "person" });
       later({ runs: [run] });
       return {};
     },
@@ -455,7 +474,7 @@ export function createMockHost(options: MockOptions = {}): MockHost {
     ready: async () => null,
     rows: () => rows,
     add(change) {
-      const fresh = start("weekly-report", "weekly-page", { origin: "mcp", client: "Claude Code", ...change });
+      const fresh = start("weekly-report", "weekly-page", { origin: "mcp", client: "claude-code", ...change });
       emit({ runs: [fresh.runId] });
       return fresh;
     },

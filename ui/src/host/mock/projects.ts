@@ -165,7 +165,7 @@ export const projects: MockProject[] = [
         title: "Review a paper",
         description: "Seven steps with gates",
         source: "guided",
-        params: [{ name: "paper", type: "file", required: true, title: "Paper" }],
+        params: [],
       },
     ],
   },
@@ -180,7 +180,7 @@ export const projects: MockProject[] = [
         id: "close-card",
         title: "Close card",
         description: "Checks the acceptance points and closes",
-        source: "board",
+        source: "script",
         params: [{ name: "card", type: "string", required: true, title: "Card" }],
       },
     ],
@@ -220,6 +220,25 @@ export const projects: MockProject[] = [
   },
 ];
 
+/** What `project_add_sample` makes. */
+export const sampleProject: MockProject = {
+  key: "sample",
+  title: "sample",
+  path: "/home/ada/workflow-code-sample",
+  kinds: ["workflow"],
+  description: "",
+  entrypoints: [
+    { id: "tour", title: "Tour", description: "Goes through two short phases, and asks you one question.", source: "script", params: [] },
+    {
+      id: "greet",
+      title: "Greet",
+      description: "Greets somebody, and remembers how often.",
+      source: "script",
+      params: [{ name: "name", type: "string", required: true, title: "Name" }],
+    },
+  ],
+};
+
 /** The project as the sidebar shows it. */
 export function projectRow(project: MockProject, counts: { waiting: number; running: number }, now: number): ProjectRow {
   return {
@@ -250,6 +269,7 @@ export function entrypointRow(entrypoint: MockEntrypoint, recent: EntrypointRow[
     draft: entrypoint.draft ?? false,
     params: entrypoint.params,
     source: entrypoint.source,
+    runnable: entrypoint.source !== "guided" && !entrypoint.error,
     file: `workflows/${entrypoint.id}.ts`,
     readOnly: entrypoint.id === "check-wording",
     destructive: entrypoint.id === "publish",

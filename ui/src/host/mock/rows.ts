@@ -8,7 +8,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const clients = ["Claude Code", "Codex", "VS Code", "Gemini CLI", "Cursor", "Zed"];
+const clients = ["claude-code", "codex-mcp-client", "Visual Studio Code", "gemini-cli-mcp-client", "cursor-vscode", "zed"];
 
 function two(value: number): string {
   return String(value).padStart(2, "0");
@@ -53,7 +53,7 @@ export function row(at: number, tail: string, project: string, entrypoint: strin
     entrypointTitle: title,
     status: shape.end,
     origin: "mcp",
-    client: "Claude Code",
+    client: "claude-code",
     createdAt: at,
     startedAt: stages.find(({ status }) => status === "running")?.at,
     ...(over ? { finishedAt: time, durationMs: time - at } : {}),
@@ -98,7 +98,7 @@ export function waitingRuns(now: number): Waiting[] {
       ],
       end: "waiting_for_input",
     },
-    { client: "Codex", phase: "Publish" },
+    { client: "codex-mcp-client", phase: "Publish" },
   );
   const weekly = row(
     now - 12 * MINUTE,
@@ -208,7 +208,7 @@ export function shownRuns(now: number): RunRow[] {
         ],
         end: "running",
       },
-      { client: "VS Code", phase: "Extract", progress: { done: 31, total: 48 } },
+      { client: "Visual Studio Code", phase: "Extract", progress: { done: 31, total: 48 } },
     ),
     row(now - 132 * SECOND, "w8pp", "weekly-report", "weekly-page", { stretches: [["running", 1]], end: "running" }, { phase: "Summarise" }),
   ];
@@ -233,7 +233,7 @@ export function shownRuns(now: number): RunRow[] {
         ],
         end: "success",
       },
-      { client: "Codex" },
+      { client: "codex-mcp-client" },
     ),
     row(
       now - 41 * MINUTE,
@@ -247,7 +247,7 @@ export function shownRuns(now: number): RunRow[] {
         ],
         end: "failed",
       },
-      { client: "VS Code", error: "Ledger refused the entry: period 2026-10 is closed (errCode 7)" },
+      { client: "Visual Studio Code", error: "Ledger refused the entry: period 2026-10 is closed (errCode 7)" },
     ),
     row(
       now - 48 * MINUTE,
@@ -279,7 +279,7 @@ export function shownRuns(now: number): RunRow[] {
       "price-watch",
       "compare-prices",
       { stretches: [["running", 51 * SECOND]], end: "interrupted" },
-      { client: "Gemini CLI" },
+      { client: "gemini-cli-mcp-client" },
     ),
     row(
       now - 5 * HOUR,
@@ -293,9 +293,9 @@ export function shownRuns(now: number): RunRow[] {
         ],
         end: "cancelled",
       },
-      { client: "VS Code", cancelReason: "user" },
+      { client: "Visual Studio Code", cancelReason: "client" },
     ),
-    row(now - 5.2 * HOUR, "d7gi", "harbor-board", "close-card", { stretches: [["running", 200]], end: "success" }, { client: "Cursor" }),
+    row(now - 5.2 * HOUR, "d7gi", "harbor-board", "close-card", { stretches: [["running", 200]], end: "success" }, { client: "cursor-vscode" }),
     row(
       now - 6 * HOUR,
       "c3we",
@@ -308,7 +308,7 @@ export function shownRuns(now: number): RunRow[] {
         ],
         end: "success",
       },
-      { client: "VS Code", pinned: true },
+      { client: "Visual Studio Code", pinned: true },
     ),
     row(
       now - 20 * HOUR,
@@ -316,7 +316,7 @@ export function shownRuns(now: number): RunRow[] {
       "price-watch",
       "compare-prices",
       { stretches: [["running", 30 * MINUTE]], end: "timeout" },
-      { client: "Gemini CLI", error: "The run took longer than 30 minutes" },
+      { client: "gemini-cli-mcp-client", error: "The run took longer than 30 minutes" },
     ),
   ];
   return [...running, ...recent];

@@ -2,6 +2,7 @@ import type { Area } from "../types";
 
 const kit = {
   close: "Close",
+  details: "Details",
   messages: "Messages",
   undo: "Undo",
   showAll: "show all {n} characters",

@@ -44,6 +44,9 @@ const shell = {
   dropText: "Drop it anywhere",
   added: "Added {name}",
   addFailed: "{name} can't be added: {why}",
+  noProject: "{name} has no package.json with entrypoints, no .deepwork/ and no .project/.",
+  makeProject: "Make a project here",
+  chooseAnother: "Choose another…",
   addManyFailed: "Only one folder at a time can be added",
   settingNotKept: "The setting isn't kept: {why}",
   // Notifications.

@@ -3,6 +3,7 @@ import type { Translation } from "../types";
 
 const zh: Translation<typeof kit> = {
   close: "关闭",
+  details: "详情",
   messages: "消息",
   undo: "撤销",
   showAll: "显示全部 {n} 个字符",

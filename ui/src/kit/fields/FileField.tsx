@@ -1,14 +1,14 @@
 // Files by path: chosen with the system's dialog, or dropped. The window gives paths; sizes and whether a file fits is told by the backend.
 import { useState } from "react";
 import { CircleX, FileText, Upload, X } from "lucide-react";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { Button, IconButton } from "../Button";
 import { Icon } from "../Icon";
 import { revealText } from "../text";
-import { toast } from "../toast";
 import { ariaOf, type ControlProps } from "./types";
 import "../field.css";
+import { toastError } from "../toast";
 
 export interface FileFieldProps extends ControlProps<readonly string[]> {
   multiple?: boolean;
@@ -37,7 +37,7 @@ export function FileField({ value, onChange, onBlur, multiple, faults, over, loc
         if (paths.length > 0) onChange(multiple ? [...value, ...paths.filter((path) => !value.includes(path))] : paths.slice(0, 1));
         onBlur?.();
       },
-      (thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }),
+      (thrown: unknown) => toastError(thrown, t),
     );
   };
 

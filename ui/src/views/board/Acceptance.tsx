@@ -1,10 +1,10 @@
 // The check list of a card. A tick is written at once; several in a row are written one after the other, each on the newest revision.
 import { useRef, useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
-import type { ApiError, BoardCardDetail } from "../../api/contract";
-import { toApiError, useHost } from "../../host";
+import type { BoardCardDetail } from "../../api/contract";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Checkbox, revealText, Some, toast } from "../../kit";
+import { Checkbox, revealText, Some, toastError } from "../../kit";
 import type { BoardWriter } from "./useBoard";
 
 interface AcceptanceProps {
@@ -32,7 +32,7 @@ export function Acceptance({ project, id, detail, revision, readOnly, isUnmet, w
       const fresh = await host.call("board_acceptance", { project, id, line, done, revision: typeof newest === "string" ? newest : revision });
       client.setQueryData(key, fresh);
     } catch (thrown) {
-      toast(revealText((toApiError(thrown) satisfies ApiError).message), { kind: "error" });
+      toastError(thrown, t);
     }
     setPending((before) => {
       const next = new Map(before);

@@ -1,9 +1,9 @@
 // Who holds the card, and taking, giving back or breaking the claim.
 import { useState } from "react";
-import type { ApiError, BoardCard, BoardView, JsonValue } from "../../api/contract";
+import type { BoardCard, BoardView, JsonValue } from "../../api/contract";
 import { useNow } from "../../app/clock";
 import { useI18n } from "../../i18n";
-import { Button, Glyph, Popover, revealText, SelectField, TextArea, toast } from "../../kit";
+import { Button, Glyph, Popover, revealText, SelectField, TextArea, toast, toastError } from "../../kit";
 import { longClaim } from "./Marks";
 import type { BoardWriter } from "./useBoard";
 import { statusWord } from "./words";
@@ -115,7 +115,7 @@ export function ClaimRow({ card, view, writer }: ClaimRowProps) {
       const others = overlapsIn(answer);
       if (others.length > 0) toast(t("board.overlapWarning", { count: others.length, ids: others.map(revealText).join(", ") }), { kind: "note" });
     } catch (thrown) {
-      toast(revealText((thrown as ApiError).message), { kind: "error" });
+      toastError(thrown, t);
     } finally {
       setBusy(false);
     }

@@ -6,9 +6,9 @@ import { useData } from "../../api/queries";
 import { useActions } from "../../app/actions";
 import { useNow } from "../../app/clock";
 import { setParams } from "../../app/router";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { BoneRows, Button, CopyIconButton, Empty, ErrorState, Glyph, IconButton, Markdown, Reveal, revealText, Some, toast } from "../../kit";
+import { BoneRows, Button, CopyIconButton, Empty, ErrorState, Glyph, IconButton, Markdown, Reveal, revealText, Some, toastError } from "../../kit";
 import { Acceptance } from "./Acceptance";
 import { CardLink, Facts } from "./Facts";
 import { longClaim, PriorityBars } from "./Marks";
@@ -300,12 +300,7 @@ export function Drawer({ project, folder, id, view, order, overlaps, refusal, wr
       {card && (
         <div className="bd-drawer-foot">
           <NoteBox key={id} project={project} card={card} view={view} writer={writer} />
-          <Button
-            icon={FileText}
-            onClick={() =>
-              absolute && void host.reveal(absolute).catch((thrown: unknown) => toast(revealText(toApiError(thrown).message), { kind: "error" }))
-            }
-          >
+          <Button icon={FileText} onClick={() => absolute && void host.reveal(absolute).catch((thrown: unknown) => toastError(thrown, t))}>
             {t("board.openFile")}
           </Button>
         </div>

@@ -1,11 +1,11 @@
 // The facts of a card: what can be chosen is a menu, what points at another card is a link.
 import { type ReactNode, useState } from "react";
 import { Check, ChevronDown } from "lucide-react";
-import type { ApiError, BoardCard, BoardRefusal, BoardView, JsonValue } from "../../api/contract";
+import type { BoardCard, BoardRefusal, BoardView, JsonValue } from "../../api/contract";
 import { useNow } from "../../app/clock";
 import { setParams } from "../../app/router";
 import { useI18n } from "../../i18n";
-import { Glyph, Icon, Menu, Reveal, revealText, Tag, toast } from "../../kit";
+import { Glyph, Icon, Menu, Reveal, revealText, Tag, toastError } from "../../kit";
 import { ClaimRow } from "./ClaimRow";
 import { PriorityBars } from "./Marks";
 import { dueOf, refusalOf } from "./model";
@@ -86,9 +86,7 @@ export function Facts({ card, view, refusals: given, writer, isClaimUnmet, onMov
   const { t, format } = useI18n();
   const refusals = inWords(given, card, t);
   const patch = (changes: Record<string, JsonValue>) => {
-    writer
-      .call("project_card_patch", { id: card.id, changes, expectedRevision: card.revision })
-      .catch((thrown: unknown) => toast(revealText((thrown as ApiError).message), { kind: "error" }));
+    writer.call("project_card_patch", { id: card.id, changes, expectedRevision: card.revision }).catch((thrown: unknown) => toastError(thrown, t));
   };
   // What every column says against it is said once.
   const others = refusals?.filter(({ status }) => status !== card.status) ?? [];

@@ -1,8 +1,8 @@
 // A note on a card. What is typed is kept per card until it is sent, also over a closed window.
 import { useState } from "react";
-import type { ApiError, BoardCard, BoardView } from "../../api/contract";
+import type { BoardCard, BoardView } from "../../api/contract";
 import { useI18n } from "../../i18n";
-import { Button, dropDraft, loadDraft, revealText, saveDraft, TextField, toast } from "../../kit";
+import { Button, dropDraft, loadDraft, saveDraft, TextField, toast, toastError } from "../../kit";
 import type { BoardWriter } from "./useBoard";
 
 interface NoteBoxProps {
@@ -34,7 +34,7 @@ export function NoteBox({ project, card, view, writer }: NoteBoxProps) {
       type("");
       toast(t("board.noteAdded", { id: card.id }));
     } catch (thrown) {
-      toast(revealText((thrown as ApiError).message), { kind: "error" });
+      toastError(thrown, t);
     } finally {
       setBusy(false);
     }

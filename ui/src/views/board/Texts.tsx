@@ -2,9 +2,9 @@
 import { useState } from "react";
 import { ArrowLeft, Brain, FileText, FolderOpen } from "lucide-react";
 import { setParams, useParam } from "../../app/router";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { BoneRows, Button, Empty, ErrorState, Icon, IconButton, Markdown, revealText, SearchField, Some, Tag, toast } from "../../kit";
+import { BoneRows, Button, Empty, ErrorState, Icon, IconButton, Markdown, revealText, SearchField, Some, Tag, toastError } from "../../kit";
 import { useBoardRead } from "./useBoard";
 
 interface DocumentRow {
@@ -60,10 +60,11 @@ const LIMIT = 200;
 
 function useReveal(folder: string): (path: string) => void {
   const host = useHost();
+  const { t } = useI18n();
   return (path) =>
     void host
       .reveal(/^(?:[/\\]|[A-Za-z]:)/.test(path) ? path : `${folder.replace(/[/\\]+$/, "")}/${path}`)
-      .catch((thrown: unknown) => toast(revealText(toApiError(thrown).message), { kind: "error" }));
+      .catch((thrown: unknown) => toastError(thrown, t));
 }
 
 function Page({ project, folder, mark, id, kind }: PartProps & { id: string; kind: TextKind }) {

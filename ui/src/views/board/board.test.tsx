@@ -462,6 +462,32 @@ describe("documents, changelog, memory, findings", () => {
     expect(document.querySelectorAll(".bd-criterion").length).toBe(60);
   });
 
+  test("findings stand by their code; what can be mended is mended at once", async () => {
+    const host = createMockHost({ settings: { language: "en" } });
+    const call = host.call;
+    let written = false;
+    host.call = async (name, request) => {
+      const answer = await call(name, request);
+      if (name === "board_mend") written = true;
+      if (name === "board_call" && (request as { tool: string }).tool === "project_doctor" && !written) {
+        const report = answer as { issues?: unknown[]; result?: { issues?: unknown[] } };
+        const holder = report.issues ? report : report.result;
+        const missing = { severity: "warning", module: "agents", code: "agent-instructions-missing", message: "This generated file is missing." };
+        holder?.issues?.push({ ...missing, file: "AGENTS.md" }, { ...missing, file: ".project/agents/protocol.md" });
+      }
+      return answer;
+    };
+    await renderApp({ at: `${BOARD}?part=findings`, host });
+    await expect.element(page.getByRole("region", { name: "Instructions for agents are missing" })).toBeVisible();
+    expect(page.getByRole("button", { name: "Mend them" }).elements()).toEqual([]);
+    await page.getByRole("button", { name: "Write them" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "Write them" }).elements()).toEqual([]);
+    expect(host.calls.find(({ name }) => name === "board_mend")?.request).toEqual({
+      project: "harbor-board",
+      code: "agent-instructions-missing",
+    });
+  });
+
   test("the changelog reads as the next release would; a finding leads to its card", async () => {
     await renderApp({ at: `${BOARD}?part=changelog` });
     await expect.element(page.getByText("Orders take an idempotency key. (HB-0214)")).toBeVisible();

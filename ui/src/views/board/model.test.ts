@@ -45,6 +45,7 @@ const view = (cards: BoardCard[]): BoardView => ({
   fragments: 0,
   memory: 0,
   findings: 0,
+  mendable: [],
   actor: "ada@studio",
   readOnly: false,
   mark: "1",

@@ -5,7 +5,7 @@ import type { ApiError, DockClient, DockPlan } from "../../api/contract";
 import { useAct } from "../../api/queries";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { BoneRows, Button, DiffLines, ErrorState, Glyph, revealText, toast } from "../../kit";
+import { BoneRows, Button, DiffLines, ErrorState, Glyph, revealText, toast, toastError } from "../../kit";
 
 interface ChangeProps {
   server: string;
@@ -77,7 +77,7 @@ export function Change({ server, client, scope, ownKey, onWritten, onUndone }: C
                       toast(rich("dock.undone", { file: <code key="file">{revealText(written.file)}</code> }));
                       onUndone();
                     },
-                    onError: (error) => toast(t("dock.notUndone", { why: error.message }), { kind: "error" }),
+                    onError: (error) => toastError(error, t, (why) => t("dock.notUndone", { why })),
                   },
                 ),
             },
@@ -89,7 +89,7 @@ export function Change({ server, client, scope, ownKey, onWritten, onUndone }: C
           if (error.code === "conflict") {
             setMoved(true);
             void plan.refetch();
-          } else toast(t("dock.notWritten", { why: error.message }), { kind: "error" });
+          } else toastError(error, t, (why) => t("dock.notWritten", { why }));
         },
       },
     );

@@ -75,7 +75,7 @@ export function DockTab({ project, entrypoints, onCheck }: DockTabProps) {
     );
   if (!dock.data) return <DockBones />;
   const view = dock.data;
-  const offered = entrypoints.filter((row) => !row.error && !row.draft);
+  const offered = entrypoints.filter((row) => row.runnable && !row.draft);
   const blocked =
     view.whyNot !== undefined || view.clients.length === 0 || (server?.kind === "workflow" && entrypoints.length > 0 && offered.length === 0);
   if (blocked)

@@ -1,9 +1,9 @@
 // A project that no client could use: why, entrypoint by entrypoint, and what to do about it.
 import { FileText, RotateCw } from "lucide-react";
 import type { DockView, EntrypointRow } from "../../api/contract";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Button, CopyButton, Glyph, Icon, revealText, Said, toast } from "../../kit";
+import { Button, CopyButton, Glyph, Icon, revealText, Said, toastError } from "../../kit";
 
 interface NothingToOfferProps {
   view: DockView;
@@ -18,7 +18,7 @@ export function NothingToOffer({ view, entrypoints, folder, onCheck }: NothingTo
   const blockers = entrypoints.filter((row) => row.error || row.draft);
   const show = (file: string) => {
     const path = /^([/\\]|[A-Za-z]:)/.test(file) ? file : `${folder}/${file}`;
-    host.reveal(path).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }));
+    host.reveal(path).catch((thrown: unknown) => toastError(thrown, t));
   };
   return (
     <div className="app-scroll dk-nothing-page">

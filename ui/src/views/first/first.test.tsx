@@ -23,31 +23,32 @@ test("a chosen folder becomes a project and opens", async () => {
   await expect.poll(() => location.hash).toBe("#/project/new-project");
 });
 
-test("the sample is made; the view stays, step 3 wakes, clients lead to the Dock", async () => {
+test("the sample says where it goes, is made, starts at once and its run opens; afterwards it is opened", async () => {
   const { host } = await open();
+  await expect.element(page.getByText("/home/ada/workflow-code-sample", { exact: false })).toBeVisible();
   await userEvent.click(page.getByRole("button", { name: "Make the sample and run it" }));
-  await expect.poll(() => host.calls.some(({ name }) => name === "project_add_sample")).toBe(true);
-  // It has to be told something before it can run: the run form asks.
-  await expect.element(page.getByRole("dialog", { name: /Run Weekly page/ })).toBeVisible();
-  await userEvent.keyboard("{Escape}");
+  await expect.poll(() => host.calls.find(({ name }) => name === "start_run")?.request).toEqual({ project: "sample", entrypoint: "tour", input: {} });
+  await expect.poll(() => location.hash).toMatch(/^#\/run\//);
+  location.hash = "#/first";
+  await expect.element(page.getByText("What happens here now")).toBeVisible();
+  await expect.element(page.getByRole("button", { name: "Make the sample and run it" })).not.toBeInTheDocument();
   await expect.element(page.getByRole("link", { name: /Cursor/ })).toHaveAttribute("href", expect.stringContaining("/dock?client=cursor"));
   await expect.element(page.getByText("Go to Home")).toBeVisible();
-  expect(location.hash).toBe("#/first");
+  await userEvent.click(page.getByRole("button", { name: "Open the sample" }));
+  await expect.poll(() => location.hash).toBe("#/project/sample");
 });
 
-test("a sample without required input runs at once, and its question is seen to arrive", async () => {
+test("a sample of before, which has to be told something, asks in the run form", async () => {
   const { host } = await open();
   const call = host.call.bind(host);
   host.call = (async (name: string, request: never) => {
     const answer = await call(name as never, request);
     if (name !== "project_overview") return answer;
-    const overview = answer as unknown as { entrypoints: { params: { required?: boolean }[] }[] };
-    for (const row of overview.entrypoints) row.params = [];
-    return overview;
+    const overview = answer as unknown as { entrypoints: { id: string }[] };
+    return { ...overview, entrypoints: overview.entrypoints.filter(({ id }) => id === "greet") };
   }) as typeof host.call;
   await userEvent.click(page.getByRole("button", { name: "Make the sample and run it" }));
-  await expect.poll(() => host.calls.find(({ name }) => name === "start_run")?.request).toMatchObject({ project: "weekly-report", input: {} });
-  await expect.element(page.getByText("What happens here now")).toBeVisible();
+  await expect.element(page.getByRole("dialog", { name: /Run Greet/ })).toBeVisible();
 });
 
 test("a sample that can't be made says why and can be tried again", async () => {
@@ -57,7 +58,7 @@ test("a sample that can't be made says why and can be tried again", async () => 
   await expect.element(page.getByText("can't be written", { exact: false })).toBeVisible();
   host.fail("project_add_sample", null);
   await userEvent.click(page.getByRole("button", { name: "Try again" }));
-  await expect.element(page.getByText("Go to Home")).toBeVisible();
+  await expect.poll(() => location.hash).toMatch(/^#\/run\//);
 });
 
 test("languages switch at once", async () => {

@@ -6,6 +6,7 @@ import { useData } from "../../api/queries";
 import { useNow } from "../../app/clock";
 import { useAddProject } from "../../app/DropOverlay";
 import { openRunForm } from "../../app/overlays";
+import { questionTitle } from "../../app/questions";
 import { Link, navigate, projectAddress, runAddress } from "../../app/router";
 import { useSettings } from "../../app/settings";
 import { useTitle } from "../../app/title";
@@ -39,7 +40,7 @@ function Step({ number, title, text, state, children }: StepProps) {
   );
 }
 
-/** Makes the sample and runs its first entrypoint with its defaults; the view stays, so that the question is seen to arrive. */
+/** Makes the sample and starts the first entrypoint that needs nothing said; the run opens, and its question arrives there. */
 function useSample() {
   const host = useHost();
   const [busy, setBusy] = useState(false);
@@ -47,16 +48,21 @@ function useSample() {
   const make = async () => {
     setBusy(true);
     setError(undefined);
-    navigate("/first", { replace: true });
     try {
       const { project } = await host.call("project_add_sample", {});
       const overview = await host.call("project_overview", { project });
-      const entrypoint = overview.entrypoints.find((row) => !row.error);
-      if (!entrypoint) return;
-      const { input, faults } = readDraft(entrypoint.params, toDraft(entrypoint.params, undefined));
-      if (Object.keys(faults).length === 0) await host.call("start_run", { project, entrypoint: entrypoint.id, input });
-      // What it has to be told is asked in the same form as ever after.
-      else openRunForm({ project, entrypoint: entrypoint.id });
+      const ready = overview.entrypoints
+        .filter((row) => row.runnable)
+        .map((row) => ({ entrypoint: row.id, ...readDraft(row.params, toDraft(row.params, undefined)) }));
+      const first = ready.find(({ faults }) => Object.keys(faults).length === 0);
+      if (first) {
+        const { run } = await host.call("start_run", { project, entrypoint: first.entrypoint, input: first.input });
+        navigate(runAddress(run));
+      } else if (ready[0]) {
+        // A sample of before, or one that was changed: what it has to be told is asked in the same form as ever after.
+        navigate(projectAddress(project));
+        openRunForm({ project, entrypoint: ready[0].entrypoint });
+      }
     } catch (thrown) {
       setError(toApiError(thrown));
     } finally {
@@ -95,7 +101,7 @@ function Happening({ home }: { home: Home }) {
         <div key={run.runId} className="fs-question">
           <Glyph name="waiting_for_input" />
           <span className="k-col k-grow">
-            <span className="k-med k-break">{revealText(question.form.title)}</span>
+            <span className="k-med k-break">{revealText(questionTitle(question, t))}</span>
             <span className="k-sub k-break">{revealText(run.entrypointTitle)}</span>
           </span>
           <Link to={runAddress(run.runId, "question")} className="k-btn k-btn-small">
@@ -173,6 +179,7 @@ export default function First() {
   useTitle(t("first.addTitle"));
   const addProject = useAddProject();
   const sample = useSample();
+  const place = useData("project_sample", {}).data;
   const projects = useData("projects", {}).data ?? [];
   const home = useData("home", {}).data;
   const newest = [...projects].sort((a, b) => b.addedAt - a.addedAt)[0];
@@ -224,10 +231,16 @@ export default function First() {
           </Step>
           <Step number={2} state={has ? "done" : "later"} title={t("first.sampleTitle")} text={t("first.sampleText")}>
             <div className="k-r k-wrap fs-gap">
-              <Button size="large" icon={Play} aria-busy={sample.busy} disabled={sample.busy} onClick={() => void sample.make()}>
-                {sample.busy ? t("first.making") : t("first.make")}
-              </Button>
-              <span className="k-sub">{t("first.sampleWhere")}</span>
+              {place?.project !== undefined && !sample.busy && !sample.error ? (
+                <Button size="large" icon={ArrowRight} onClick={() => navigate(projectAddress(place.project ?? ""))}>
+                  {t("first.openSample")}
+                </Button>
+              ) : (
+                <Button size="large" icon={Play} aria-busy={sample.busy} disabled={sample.busy} onClick={() => void sample.make()}>
+                  {sample.busy ? t("first.making") : t("first.make")}
+                </Button>
+              )}
+              {place && <span className="k-sub k-break">{t("first.sampleWhere", { folder: revealText(place.path) })}</span>}
             </div>
             {sample.error && (
               <div className="fs-gap">

@@ -23,7 +23,9 @@ function Open({ runs }: { runs: number }) {
   const called = useData("runs", { query: { origin: "mcp" }, limit: 1 }).data;
   if (!project || !overview || !called) return null;
   const isConnected = called.rows.length > 0 || overview.clients.some(({ state }) => state === "in_step");
-  const hasRun = runs > 0;
+  // What an AI client starts is not run from here.
+  const canRun = project.servers.some(({ kind }) => kind === "workflow");
+  const hasRun = runs > 0 || !canRun;
   if (isConnected && hasRun) return null;
   return (
     <section className="home-steps" aria-label={t("home.stepsLabel")}>

@@ -11,7 +11,7 @@ import { Glyph } from "../../kit/Glyph";
 import { Confirm } from "../../kit/Popover";
 import { Reveal } from "../../kit/Reveal";
 import { revealText } from "../../kit/text";
-import { toast } from "../../kit/toast";
+import { toast, toastError } from "../../kit/toast";
 
 function Progress({ run }: { run: RunRow }) {
   const { t } = useI18n();
@@ -56,6 +56,11 @@ function Row({ run }: { run: RunRow }) {
             <Reveal text={run.phase} limit={120} />
           </span>
         )}
+        {run.step && (
+          <span>
+            <Reveal text={run.step} limit={120} />
+          </span>
+        )}
         {progress && (
           <span className="k-num">
             {progress.total ? t("home.ofTotal", { done: progress.done, total: progress.total }) : t("home.done", { done: progress.done })}
@@ -81,7 +86,7 @@ function Row({ run }: { run: RunRow }) {
               { run: run.runId },
               {
                 onSuccess: () => toast(t("home.cancelled", { name })),
-                onError: (error) => toast(error.message, { kind: "error" }),
+                onError: (error) => toastError(error, t),
               },
             )
           }

@@ -1,13 +1,13 @@
 // The entrypoints of a project: what each does and takes, how its last runs went, and Run.
-import { Play, Terminal } from "lucide-react";
+import { Bot, Play, Plug, Terminal } from "lucide-react";
 import { useRef, type MouseEvent } from "react";
 import type { EntrypointRow } from "../../api/contract";
 import { useNow } from "../../app/clock";
 import { openRunForm } from "../../app/overlays";
-import { Link, navigate, runAddress } from "../../app/router";
-import { toApiError, useHost } from "../../host";
+import { Link, navigate, projectAddress, runAddress } from "../../app/router";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Button, Empty, fieldTitle, Glyph, Icon, Reveal, revealText, Said, Some, Tag, toast } from "../../kit";
+import { Button, Empty, fieldTitle, Glyph, Icon, Reveal, revealText, Said, Some, Tag, toastError } from "../../kit";
 import { barsOf, inOrder, medianOf, paramType, type BarLook } from "./facts";
 import { runsOf } from "./links";
 
@@ -86,6 +86,8 @@ function Params({ entrypoint }: { entrypoint: EntrypointRow }) {
     text: t("project.typeText"),
     choice: (count: number) => t("project.typeChoice", { count }),
   };
+  // What a client starts is told what to do by the client.
+  if (!entrypoint.runnable && entrypoint.params.length === 0) return null;
   const shown = entrypoint.params.slice(0, SHOWN_PARAMS);
   const more = entrypoint.params.slice(SHOWN_PARAMS);
   if (shown.length === 0) return <span className="k-sub">{t("project.noParams")}</span>;
@@ -144,6 +146,12 @@ function Row({ project, entrypoint, primary }: RowProps) {
               {t("project.sourceCommand")}
             </span>
           )}
+          {!entrypoint.runnable && (
+            <span className="k-xs k-dim k-r pj-source">
+              <Icon of={Bot} size={12} />
+              {t("project.startedByClient")}
+            </span>
+          )}
           {entrypoint.draft && <Tag title={t("project.draftHint")}>{t("project.draft")}</Tag>}
           {entrypoint.readOnly && <Tag title={t("project.readOnlyHint")}>{t("project.readOnly")}</Tag>}
           {entrypoint.destructive && <Tag title={t("project.destructiveHint")}>{t("project.destructive")}</Tag>}
@@ -152,15 +160,21 @@ function Row({ project, entrypoint, primary }: RowProps) {
       </div>
       <div className="pj-entry-act">
         <Bars entrypoint={entrypoint} />
-        <Button
-          size="small"
-          look={primary ? "primary" : "default"}
-          icon={Play}
-          aria-label={t("project.runName", { name: revealText(entrypoint.title) })}
-          onClick={() => openRunForm({ project, entrypoint: entrypoint.id })}
-        >
-          {t("project.run")}
-        </Button>
+        {entrypoint.runnable ? (
+          <Button
+            size="small"
+            look={primary ? "primary" : "default"}
+            icon={Play}
+            aria-label={t("project.runName", { name: revealText(entrypoint.title) })}
+            onClick={() => openRunForm({ project, entrypoint: entrypoint.id })}
+          >
+            {t("project.run")}
+          </Button>
+        ) : (
+          <Button size="small" icon={Plug} onClick={() => navigate(projectAddress(project, "dock"))}>
+            {t("project.connectClient")}
+          </Button>
+        )}
       </div>
       <div className="k-r k-wrap pj-params">
         <Params entrypoint={entrypoint} />
@@ -201,7 +215,7 @@ function BrokenRow({ entrypoint, folder }: { entrypoint: EntrypointRow; folder: 
           size="small"
           onClick={() => {
             const path = /^([/\\]|[A-Za-z]:)/.test(name) ? name : `${folder}/${name}`;
-            host.reveal(path).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }));
+            host.reveal(path).catch((thrown: unknown) => toastError(thrown, t));
           }}
         >
           {t("project.showFile")}
@@ -215,6 +229,7 @@ export function Entrypoints({ project, folder, entrypoints }: { project: string;
   const { t } = useI18n();
   const rows = inOrder(entrypoints);
   const good = rows.filter((row) => !row.error);
+  const first = good.find((row) => row.runnable);
   const drafts = good.filter((row) => row.draft).length;
   const said = [t("project.offered", { count: good.length - drafts }), drafts > 0 && t("project.drafts", { count: drafts })]
     .filter(Boolean)
@@ -241,7 +256,7 @@ export function Entrypoints({ project, folder, entrypoints }: { project: string;
                 row.error ? (
                   <BrokenRow key={row.id} entrypoint={row} folder={folder} />
                 ) : (
-                  <Row key={row.id} project={project} entrypoint={row} primary={row === good[0]} />
+                  <Row key={row.id} project={project} entrypoint={row} primary={row === first} />
                 ),
               )}
             </ul>

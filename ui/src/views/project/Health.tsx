@@ -5,8 +5,9 @@ import { Info, RotateCw } from "lucide-react";
 import type { Finding, ProjectOverview } from "../../api/contract";
 import { useAct } from "../../api/queries";
 import { useNow } from "../../app/clock";
+import { navigate, projectAddress } from "../../app/router";
 import { useI18n } from "../../i18n";
-import { announce, Button, Glyph, IconButton, Icon, revealText, Said, toast, type GlyphName } from "../../kit";
+import { announce, Button, Glyph, IconButton, Icon, revealText, Said, toastError, type GlyphName } from "../../kit";
 
 const GLYPHS: Record<"error" | "warning", GlyphName> = { error: "failed", warning: "notice" };
 
@@ -14,6 +15,7 @@ export interface HealthProps {
   project: string;
   findings: readonly Finding[];
   warnings: readonly string[];
+  boardFindings?: number;
   checkedAt: number;
   checking: boolean;
   onCheck: () => void;
@@ -34,7 +36,7 @@ function Row({ project, finding }: { project: string; finding: Finding }) {
           setStill(!gone);
           announce(gone ? t("project.mended", { title: finding.title }) : t("project.stillThere"));
         },
-        onError: (error) => toast(error.message, { kind: "error" }),
+        onError: (error) => toastError(error, t),
       },
     );
   return (
@@ -63,12 +65,12 @@ function Row({ project, finding }: { project: string; finding: Finding }) {
   );
 }
 
-export function Health({ project, findings, warnings, checkedAt, checking, onCheck }: HealthProps) {
+export function Health({ project, findings, warnings, boardFindings = 0, checkedAt, checking, onCheck }: HealthProps) {
   const { t, format } = useI18n();
   const now = useNow(10_000);
   const order = { error: 0, warning: 1, note: 2 };
   const sorted = [...findings].sort((a, b) => order[a.severity] - order[b.severity]);
-  const fine = sorted.every((finding) => finding.severity === "note") && warnings.length === 0;
+  const fine = sorted.every((finding) => finding.severity === "note") && warnings.length === 0 && boardFindings === 0;
   return (
     <section aria-labelledby="pj-health">
       <div className="k-section-head">
@@ -89,6 +91,15 @@ export function Health({ project, findings, warnings, checkedAt, checking, onChe
         {sorted.map((finding) => (
           <Row key={finding.id} project={project} finding={finding} />
         ))}
+        {boardFindings > 0 && (
+          <li className="pj-finding">
+            <Glyph name="notice" label={t("project.warning")} />
+            <span className="k-med k-break k-grow">{t("project.boardFindings", { count: boardFindings })}</span>
+            <Button size="small" onClick={() => navigate(`${projectAddress(project, "board")}?part=findings`)}>
+              {t("project.showFindings")}
+            </Button>
+          </li>
+        )}
         {warnings.map((warning) => (
           <li key={warning} className="pj-finding">
             <Glyph name="notice" label={t("project.warning")} />

@@ -106,6 +106,7 @@ export function Overview({ overview, checkedAt, checking, onCheck }: OverviewPro
             project={key}
             findings={overview.findings}
             warnings={overview.warnings}
+            boardFindings={overview.boardFindings}
             checkedAt={checkedAt}
             checking={checking}
             onCheck={onCheck}

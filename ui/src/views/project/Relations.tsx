@@ -1,11 +1,11 @@
 // Related projects: two that confirm each other. Says which side is missing.
 import { useState } from "react";
 import { Link2, Link2Off, Plus, X } from "lucide-react";
-import type { RelationRow } from "../../api/contract";
+import type { ApiError, RelationRow } from "../../api/contract";
 import { useAct, useData } from "../../api/queries";
 import { Link, projectAddress } from "../../app/router";
 import { useI18n } from "../../i18n";
-import { Button, Confirm, Glyph, Icon, IconButton, Popover, revealText, SelectField, TextField, toast } from "../../kit";
+import { Button, Confirm, Glyph, Icon, IconButton, Popover, revealText, SelectField, TextField, toastError } from "../../kit";
 
 interface RelationsProps {
   project: string;
@@ -26,7 +26,7 @@ function Row({ project, relation }: { project: string; relation: RelationRow }) 
       : relation.there
         ? t("project.waitsForThis")
         : t("project.noSide");
-  const fail = (error: { message: string }) => toast(error.message, { kind: "error" });
+  const fail = (error: ApiError) => toastError(error, t);
   return (
     <li className="pj-relation">
       <Icon of={both ? Link2 : Link2Off} size={16} className="k-dim" />
@@ -97,7 +97,7 @@ function RelateForm({ project, relations, onDone }: { project: string; relations
       onSubmit={(event) => {
         event.preventDefault();
         if (!other || !valid) return;
-        relate.mutate({ project, alias, other }, { onSuccess: onDone, onError: (error) => toast(error.message, { kind: "error" }) });
+        relate.mutate({ project, alias, other }, { onSuccess: onDone, onError: (error) => toastError(error, t) });
       }}
     >
       <SelectField

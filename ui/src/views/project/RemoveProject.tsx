@@ -4,7 +4,7 @@ import type { ProjectRow } from "../../api/contract";
 import { useAct } from "../../api/queries";
 import { navigate } from "../../app/router";
 import { useI18n } from "../../i18n";
-import { Checkbox, Confirm, revealText, toast } from "../../kit";
+import { Checkbox, Confirm, revealText, toast, toastError } from "../../kit";
 
 interface RemoveProjectProps {
   project: ProjectRow;
@@ -37,7 +37,7 @@ export function RemoveProject({ project, trigger, open, onOpenChange, anchor }: 
               toast(t("project.removed", { name }));
               navigate("/", { replace: true });
             },
-            onError: (error) => toast(error.message, { kind: "error" }),
+            onError: (error) => toastError(error, t),
           },
         )
       }

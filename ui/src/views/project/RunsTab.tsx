@@ -16,7 +16,7 @@ const PAGE = 200;
 /** Pixels at text size 100 %. */
 const ROW = 37;
 
-export function RunsTab({ project }: { project: string }) {
+export function RunsTab({ project, canRun }: { project: string; canRun: boolean }) {
   const { t } = useI18n();
   const host = useHost();
   const scroller = useRef<HTMLDivElement>(null);
@@ -70,9 +70,11 @@ export function RunsTab({ project }: { project: string }) {
   if (rows.length === 0)
     return (
       <Empty icon={Play} title={t("project.noRuns")} text={t("project.noRunsText")}>
-        <Button look="primary" icon={Play} onClick={() => openRunForm({ project })}>
-          {t("project.runSomething")}
-        </Button>
+        {canRun && (
+          <Button look="primary" icon={Play} onClick={() => openRunForm({ project })}>
+            {t("project.runSomething")}
+          </Button>
+        )}
       </Empty>
     );
   const total = list.data.pages[0]?.total;

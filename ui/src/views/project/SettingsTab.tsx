@@ -4,9 +4,23 @@ import { FolderOpen } from "lucide-react";
 import { useQueryClient } from "@tanstack/react-query";
 import type { ProjectRow, ProjectSettings } from "../../api/contract";
 import { useAct, useData } from "../../api/queries";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { BoneRows, Button, Empty, ErrorState, Glyph, NumberField, Reveal, revealText, SelectField, Switch, Tag, toast, TokenField } from "../../kit";
+import {
+  BoneRows,
+  Button,
+  Empty,
+  ErrorState,
+  Glyph,
+  NumberField,
+  Reveal,
+  revealText,
+  SelectField,
+  Switch,
+  Tag,
+  toastError,
+  TokenField,
+} from "../../kit";
 import { RemoveProject } from "./RemoveProject";
 
 interface SettingsTabProps {
@@ -63,7 +77,7 @@ export function SettingsTab({ project }: SettingsTabProps) {
       { project: key, ...next },
       {
         onSuccess: (answer) => client.setQueryData(["project_settings", { project: key }], answer),
-        onError: (error) => toast(t("project.notKept", { why: error.message }), { kind: "error" }),
+        onError: (error) => toastError(error, t, (why) => t("project.notKept", { why })),
       },
     );
 
@@ -107,7 +121,7 @@ export function SettingsTab({ project }: SettingsTabProps) {
               size="small"
               look="quiet"
               icon={FolderOpen}
-              onClick={() => void host.reveal(project.path).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }))}
+              onClick={() => void host.reveal(project.path).catch((thrown: unknown) => toastError(thrown, t))}
             >
               {t("project.showFolder")}
             </Button>

@@ -10,9 +10,25 @@ import { openRunForm } from "../../app/overlays";
 import { navigate, projectAddress, useAddress } from "../../app/router";
 import { projectIcon } from "../../app/Sidebar";
 import { useTitle } from "../../app/title";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Bone, BoneRows, Button, Empty, ErrorState, Icon, IconButton, Late, Menu, Reveal, revealText, Tabs, Tag, toast, useCopy } from "../../kit";
+import {
+  Bone,
+  BoneRows,
+  Button,
+  Empty,
+  ErrorState,
+  Icon,
+  IconButton,
+  Late,
+  Menu,
+  Reveal,
+  revealText,
+  Tabs,
+  Tag,
+  toastError,
+  useCopy,
+} from "../../kit";
 import { DockTab } from "../dock/DockTab";
 import { KIND_WORDS } from "./facts";
 import { Overview } from "./Overview";
@@ -64,8 +80,7 @@ export default function Project() {
   const [more, setMore] = useState<HTMLButtonElement | null>(null);
 
   const go = (next: string) => navigate(next === first ? projectAddress(key) : projectAddress(key, next), { replace: true });
-  const reveal = () =>
-    void host.reveal(overview.data?.project.path ?? "").catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }));
+  const reveal = () => void host.reveal(overview.data?.project.path ?? "").catch((thrown: unknown) => toastError(thrown, t));
   const check = () => void overview.refetch();
   const missing = overview.data?.project.missing ? t("project.missingShort") : undefined;
   useActions([
@@ -95,7 +110,7 @@ export default function Project() {
 
   const data = overview.data;
   const { project } = data;
-  const runnable = data.entrypoints.filter((row) => !row.error);
+  const runnable = data.entrypoints.filter((row) => row.runnable);
   const connected = data.clients.filter((client) => client.state === "in_step" || client.state === "differs").length;
 
   return (
@@ -167,7 +182,7 @@ export default function Project() {
           ) : tab === "board" ? (
             <Board project={project} bar={barSlot} tabsEnd={tabsSlot} />
           ) : tab === "runs" ? (
-            <RunsTab project={key} />
+            <RunsTab project={key} canRun={runnable.length > 0} />
           ) : tab === "dock" ? (
             <DockTab project={project} entrypoints={data.entrypoints} onCheck={check} />
           ) : (

@@ -23,6 +23,13 @@ function withAnswer(name: string, change: (answer: never, request: never) => unk
   return host;
 }
 
+test("Health names what the board found, and leads there", async () => {
+  await open({ at: "/project/harbor-board/overview" });
+  await expect.element(page.getByText("The board has 3 findings")).toBeVisible();
+  await userEvent.click(page.getByRole("button", { name: "Show", exact: true }));
+  await expect.poll(() => location.hash).toBe("#/project/harbor-board/board?part=findings");
+});
+
 describe("entrypoints", () => {
   test("each says what it takes; drafts carry a tag; the broken one is last with file, line and message", async () => {
     const { host } = await open();
@@ -37,6 +44,18 @@ describe("entrypoints", () => {
     const reveal = vi.spyOn(host, "reveal");
     await userEvent.click(page.getByRole("button", { name: "Show file" }));
     expect(reveal).toHaveBeenCalledWith("/home/ada/work/weekly-report/workflows/archive.ts");
+  });
+
+  test("what an AI client starts has no Run anywhere, and leads to the Dock", async () => {
+    const { host } = await open({ at: "/project/paper-review" });
+    await expect.element(page.getByText("started by an AI client")).toBeVisible();
+    await expect.element(page.getByText("1 offered to AI clients")).toBeVisible();
+    expect(page.getByRole("button", { name: /^Run Review/ }).elements()).toEqual([]);
+    await userEvent.keyboard("r");
+    expect(page.getByRole("dialog").elements()).toEqual([]);
+    await userEvent.click(page.getByRole("button", { name: "Connect a client" }));
+    await expect.poll(() => location.hash).toBe("#/project/paper-review/dock");
+    expect(host.calls.some(({ name }) => name === "start_run")).toBe(false);
   });
 
   test("the row leads to its runs, a bar to one run, Run to the form", async () => {

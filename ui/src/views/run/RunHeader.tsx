@@ -21,7 +21,7 @@ import {
   Trash2,
   Waypoints,
 } from "lucide-react";
-import type { RunDetail } from "../../api/contract";
+import type { ApiError, RunDetail } from "../../api/contract";
 import { useAct } from "../../api/queries";
 import { useActions } from "../../app/actions";
 import { useNow } from "../../app/clock";
@@ -38,10 +38,10 @@ import { announce } from "../../kit/Live";
 import { Menu, type MenuItem } from "../../kit/Menu";
 import { Confirm } from "../../kit/Popover";
 import { StatusPill } from "../../kit/StatusPill";
-import { toast } from "../../kit/toast";
+import { toast, toastError } from "../../kit/toast";
 import { revealText } from "../../kit/text";
 import { Tooltip } from "../../kit/Tooltip";
-import { actionsOf, endedAt, hasEnded, tookMs } from "./facts";
+import { actionsOf, cancelWords, endedAt, hasEnded, tookMs } from "./facts";
 import { type ListPane, useSiblings } from "./RunListPane";
 import type { TabName } from "./types";
 import { useSave } from "./useSave";
@@ -72,7 +72,7 @@ export function RunHeader({ detail, heading, pane, tab }: HeaderProps) {
   const [cancelButton, setCancelButton] = useState<HTMLButtonElement | null>(null);
   const kind = actionsOf(detail);
   const siblings = useSiblings(id, run.project);
-  const failed = (error: { message: string }) => toast(error.message, { kind: "error" });
+  const failed = (error: ApiError) => toastError(error, t);
 
   const setPinned = (pinned: boolean) =>
     pin.mutate(
@@ -353,7 +353,7 @@ function RunFacts({ detail }: { detail: RunDetail }) {
       {run.status === "cancelled" && run.cancelReason && (
         <span className="k-break">
           <span className="run-fact-name">{t("run.cancelledBecause")}</span>
-          {run.cancelReason}
+          {cancelWords(run.cancelReason, t)}
         </span>
       )}
     </div>

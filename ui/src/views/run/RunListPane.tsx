@@ -5,6 +5,7 @@ import type { RunRow } from "../../api/contract";
 import { useData } from "../../api/queries";
 import { useNow } from "../../app/clock";
 import { Elapsed } from "../../app/Elapsed";
+import { questionTitle } from "../../app/questions";
 import { Link, navigate, runAddress } from "../../app/router";
 import { neighbour } from "../../app/trail";
 import { useWidth } from "../../app/useWidth";
@@ -13,7 +14,7 @@ import { IconButton } from "../../kit/Button";
 import { revealText } from "../../kit/text";
 import { Glyph } from "../../kit/Glyph";
 import { remember, remembered } from "../../app/memory";
-import { hasEnded } from "./facts";
+import { cancelWords, hasEnded } from "./facts";
 
 /** Content narrower than this has the list as a drawer, in rem. */
 const DRAWER_BELOW = 59.75;
@@ -98,7 +99,7 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
         key: "waiting",
         title: t("run.listWaiting"),
         count: Math.max(waiting.length, home.data?.today.waiting ?? 0),
-        rows: waiting.map(({ run: row, question }) => ({ row, second: question.form.title })),
+        rows: waiting.map(({ run: row, question }) => ({ row, second: questionTitle(question, t) })),
       });
     if (running.length > 0)
       out.push({
@@ -109,7 +110,7 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
           row,
           second:
             [
-              row.phase,
+              row.phase ?? row.step,
               row.progress ? (row.progress.total ? t("run.doneOf", { done: row.progress.done, total: row.progress.total }) : undefined) : undefined,
             ]
               .filter(Boolean)
@@ -125,7 +126,8 @@ function OpenPane({ run, pane }: { run: string; pane: ListPane }) {
         day = { key, title: age === 0 ? t("run.listToday") : age === 1 ? t("run.listYesterday") : format.shortDate(row.createdAt), rows: [] };
         out.push(day);
       }
-      const second = row.status === "failed" || row.status === "timeout" ? row.error : row.status === "cancelled" ? row.cancelReason : undefined;
+      const second =
+        row.status === "failed" || row.status === "timeout" ? row.error : row.status === "cancelled" ? cancelWords(row.cancelReason, t) : undefined;
       day.rows.push({ row, second: second || row.projectTitle });
     }
     return out;

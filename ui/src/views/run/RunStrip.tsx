@@ -1,5 +1,6 @@
 // The wide lifeline under a run's title.
 import { useRef } from "react";
+import { questionTitle } from "../../app/questions";
 import { useI18n } from "../../i18n";
 import { useNow } from "../../app/clock";
 import { useWidth } from "../../app/useWidth";
@@ -22,7 +23,10 @@ export function RunStrip({ detail, nodes, go }: TabProps) {
   const now = live ? Math.max(tick, detail.run.startedAt ?? 0) : (detail.run.finishedAt ?? tick);
   const { pieces, toGo } = stripPieces(detail.run, nodes, now);
   const total = pieces.reduce((sum, piece) => sum + piece.to - piece.from, 0) || 1;
-  const question = (from: number) => detail.questions.find((one) => Math.abs(one.askedAt - from) < 2_000)?.form.title;
+  const question = (from: number) => {
+    const asked = detail.questions.find((one) => Math.abs(one.askedAt - from) < 2_000);
+    return asked && questionTitle(asked, t);
+  };
   const parts: StripPart[] = pieces.map((piece, index) => {
     const took = format.duration(piece.to - piece.from);
     const share = ((piece.to - piece.from) / total) * (toGo.length > 0 || run.status === "interrupted" ? 0.8 : 1);

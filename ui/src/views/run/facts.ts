@@ -1,5 +1,6 @@
 // What the head of a run says, computed: who started it, which buttons its state has, which tabs, the strip of its life.
 import type { RunDetail, RunNode, RunRow, RunStatus } from "../../api/contract";
+import type { I18n, MessageKey } from "../../i18n";
 import { type Lane, lanes } from "./diagram/model";
 import { guidedStep, isGuided } from "./steps/model";
 import type { Span } from "./timeline/scale";
@@ -108,4 +109,17 @@ export function tookMs(run: RunRow, now: number): number | undefined {
   if (!run.startedAt) return undefined;
   if (hasEnded(run.status) && run.durationMs !== undefined && run.durationMs !== null) return run.durationMs;
   return Math.max(0, (run.finishedAt ?? now) - run.startedAt);
+}
+
+const CANCEL_WORDS: Record<string, MessageKey> = {
+  person: "run.cancelReason_person",
+  client: "run.cancelReason_client",
+  client_gone: "run.cancelReason_client_gone",
+  expired: "run.cancelReason_expired",
+};
+
+/** Why a run was cancelled; the code itself where a newer backend has another. */
+export function cancelWords(reason: string | undefined, t: I18n["t"]): string | undefined {
+  const key = reason === undefined || !Object.hasOwn(CANCEL_WORDS, reason) ? undefined : CANCEL_WORDS[reason];
+  return key ? t(key) : reason;
 }

@@ -60,6 +60,17 @@ describe("every tab and state", () => {
 });
 
 describe("the head", () => {
+  test.each([
+    ["en", "person", "by a person"],
+    ["zh-CN", "client_gone", "客户端已离开"],
+  ] as const)("why a run was cancelled is said in words, %s", async (language, cancelReason, words) => {
+    const host = createSceneHost({ settings: { language, theme: "light" } });
+    const run = host.rows().find(({ status }) => status === "cancelled")!;
+    host.update(run.runId, { cancelReason });
+    await renderApp({ at: `/run/${run.runId}`, host });
+    await expect.element(page.getByText(words).first()).toBeVisible();
+  });
+
   test("a run opens where its state says", async () => {
     for (const [run, expected] of [
       ["20261130-k7mq", "question"],
@@ -243,6 +254,15 @@ describe("an approval", () => {
     expect(document.querySelectorAll(".run-command-line")).toHaveLength(4);
     // What is set decides what the program does: there is no standing leave for such a call.
     expect(page.getByRole("checkbox").elements()).toEqual([]);
+  });
+  test("the command stands there once, in plain quotes, and what is said about it is in the window's language", async () => {
+    await open("20261130-9xwd", { settings: { language: "zh-CN" } });
+    const ask = document.querySelector(".run-ask")!;
+    expect(ask.getAttribute("aria-label")).toBe("运行 gh？");
+    expect(ask.querySelector(".run-ask-head")!.textContent).toContain("工作流请求允许运行这个程序");
+    expect(ask.querySelector(".run-ask-head")!.textContent).not.toContain("v4.2.0");
+    expect(ask.textContent).not.toMatch(/[“”]/u);
+    expect(document.querySelector(".run-command")!.textContent).toContain('"4.2.0, Harbour"');
   });
   test("neither Enter nor a key pressed too early approves; Ctrl Enter does after half a second", async () => {
     const { host } = await open("20261130-9xwd");

@@ -1,10 +1,10 @@
 // Saving a part of a run where a person chooses; the host asks about a file that is there already.
 import { useCallback } from "react";
 import type { Commands } from "../../api/contract";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import { revealText } from "../../kit/text";
-import { toast } from "../../kit/toast";
+import { toast, toastError } from "../../kit/toast";
 
 type Part = Omit<Commands["save_as"][0], "to" | "replace">;
 
@@ -13,7 +13,7 @@ export function useSave(): (part: Part, name: string) => void {
   const host = useHost();
   return useCallback(
     (part, name) => {
-      const failed = (thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" });
+      const failed = (thrown: unknown) => toastError(thrown, t);
       void host
         .pickSave(name)
         .then(async (to) => {

@@ -16,7 +16,7 @@ const lastRun = (row: EntrypointRow): number => row.recent.at(-1)?.at ?? 0;
 export function fitting(overview: ProjectOverview, find: string): EntrypointRow[] {
   const text = find.trim().toLowerCase();
   const fits = (words: string) => words.toLowerCase().includes(text);
-  const all = overview.entrypoints.filter((row) => !row.error).toSorted((a, b) => lastRun(b) - lastRun(a));
+  const all = overview.entrypoints.filter((row) => row.runnable).toSorted((a, b) => lastRun(b) - lastRun(a));
   return fits(`${overview.project.title} ${overview.project.key}`) ? all : all.filter((row) => fits(`${row.title} ${row.id}`));
 }
 

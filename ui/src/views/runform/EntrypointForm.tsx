@@ -7,6 +7,7 @@ import { useNow } from "../../app/clock";
 import { toApiError, useHost } from "../../host";
 import { useI18n } from "../../i18n";
 import {
+  errorWords,
   Button,
   CopyIconButton,
   Glyph,
@@ -19,7 +20,7 @@ import {
   Sheet,
   Tag,
   TextArea,
-  toast,
+  toastError,
   useParamForm,
   type ParamForm,
 } from "../../kit";
@@ -96,7 +97,7 @@ export function EntrypointForm({ open, onClose, project, projectTitle, server, e
       navigate(runAddress(id));
     } catch (thrown) {
       const error = toApiError(thrown);
-      setRefused([error.hint ? `${error.message} ${error.hint}` : error.message]);
+      setRefused(Object.values(errorWords(error, t)));
     } finally {
       setSending(false);
     }
@@ -156,7 +157,7 @@ export function EntrypointForm({ open, onClose, project, projectTitle, server, e
                 setSource({ run: recent.runId, at: recent.at, status: recent.status, input: detail.input });
                 if (side === "json") setSide("form");
               } catch (thrown) {
-                toast(toApiError(thrown).message, { kind: "error" });
+                toastError(thrown, t);
               }
             }}
             onClear={() => {

@@ -28,7 +28,7 @@ export default function RunForm({ open, request, onClose }: RunFormProps) {
   const only = projects.data?.length === 1 ? projects.data[0]!.key : undefined;
   const projectKey = project ?? older?.run.project ?? only;
   const overview = useData("project_overview", { project: projectKey ?? "" }, { enabled: projectKey !== undefined });
-  const runnable = useMemo(() => (overview.data?.entrypoints ?? []).filter((row) => !row.error), [overview.data]);
+  const runnable = useMemo(() => (overview.data?.entrypoints ?? []).filter((row) => row.runnable), [overview.data]);
   const entrypointId = entrypoint ?? older?.run.entrypointId ?? (runnable.length === 1 ? runnable[0]!.id : undefined);
   const row: EntrypointRow | undefined = runnable.find((one) => one.id === entrypointId);
 

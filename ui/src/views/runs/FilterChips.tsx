@@ -3,6 +3,7 @@ import { Check, ChevronDown, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { RunRow } from "../../api/contract";
 import { useData } from "../../api/queries";
+import { clientName } from "../../app/clients";
 import { firstProjects } from "../../app/mostProjects";
 import { useI18n } from "../../i18n";
 import { Button } from "../../kit/Button";
@@ -139,10 +140,14 @@ export function FilterChips({ filters, onChange, rows }: FilterChipsProps) {
             : [{ heading: t("runs.chooseProject") }],
         )}
       </ConditionChip>
-      <ConditionChip condition="client" value={filters.client ? revealText(filters.client).slice(0, 60) : null} onClear={() => clear("client")}>
+      <ConditionChip
+        condition="client"
+        value={filters.client ? revealText(clientName(filters.client)).slice(0, 60) : null}
+        onClear={() => clear("client")}
+      >
         {menu(
           clients.length > 0
-            ? clients.map((client) => choice(client, client === filters.client, () => change({ client })))
+            ? clients.map((client) => choice(clientName(client), client === filters.client, () => change({ client })))
             : [{ heading: t("runs.noClients") }],
         )}
       </ConditionChip>

@@ -5,12 +5,12 @@ import type { RunRow } from "../../api/contract";
 import { useActions } from "../../app/actions";
 import { openRunForm } from "../../app/overlays";
 import { address, navigate } from "../../app/router";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { type MessageKey, useI18n } from "../../i18n";
 import { Button, IconButton } from "../../kit/Button";
 import { hasEnded } from "../../kit/lifeline";
 import { Confirm } from "../../kit/Popover";
-import { toast } from "../../kit/toast";
+import { toast, toastError } from "../../kit/toast";
 
 export interface SelectionBarProps {
   /** In the order of the list. */
@@ -47,8 +47,7 @@ export function SelectionBar({ runs, onClear }: SelectionBarProps) {
         const worked = results.length - failed.length;
         if (worked > 0) toast(t(done, { count: worked, n: worked, ...values }), action ? { action } : {});
         const reason = failed[0]?.reason as unknown;
-        if (failed.length > 0)
-          toast(t("runs.someFailed", { n: failed.length, total: results.length, why: toApiError(reason).message }), { kind: "error" });
+        if (failed.length > 0) toastError(reason, t, (why) => t("runs.someFailed", { n: failed.length, total: results.length, why }));
       },
     [runs, t],
   );
@@ -79,10 +78,7 @@ export function SelectionBar({ runs, onClear }: SelectionBarProps) {
       });
     }
     const failed = results.find((result) => result.status === "rejected");
-    if (failed)
-      toast(t("runs.someFailed", { n: results.length - paths.length, total: results.length, why: toApiError(failed.reason).message }), {
-        kind: "error",
-      });
+    if (failed) toastError(failed.reason, t, (why) => t("runs.someFailed", { n: results.length - paths.length, total: results.length, why }));
   };
 
   useActions([

@@ -7,6 +7,7 @@ import { Bar } from "../../app/Bar";
 import { useNow } from "../../app/clock";
 import { openRunForm } from "../../app/overlays";
 import { navigate, runAddress, setParams, stepId, useAddress } from "../../app/router";
+import { settingsAddress } from "../../app/settingsSections";
 import { useTitle } from "../../app/title";
 import { setTrail } from "../../app/trail";
 import { useTotalRuns } from "../../app/useTotalRuns";
@@ -232,7 +233,7 @@ export default function Runs() {
   return (
     <>
       <Bar title={t("runs.title")}>
-        <Button look="quiet" icon={Database} onClick={() => navigate("/settings/history")}>
+        <Button look="quiet" icon={Database} onClick={() => navigate(settingsAddress("space"))}>
           {t("runs.retention")}
         </Button>
         <Button icon={Play} keys="R" onClick={() => openRunForm()}>

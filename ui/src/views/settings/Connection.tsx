@@ -4,7 +4,20 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { ConnectionStatus } from "../../api/contract";
 import { useAct, useData } from "../../api/queries";
 import { useI18n } from "../../i18n";
-import { Button, Confirm, ErrorState, Glyph, Reveal, revealText, SecretField, Segmented, TextField, toast, type GlyphName } from "../../kit";
+import {
+  Button,
+  Confirm,
+  ErrorState,
+  Glyph,
+  Reveal,
+  revealText,
+  SecretField,
+  Segmented,
+  TextField,
+  toast,
+  toastError,
+  type GlyphName,
+} from "../../kit";
 import { Section, Setting } from "./parts";
 
 const GLYPHS: Record<ConnectionStatus["state"], GlyphName> = {
@@ -45,7 +58,7 @@ function SignIn({ canKeyring, onDone }: { canKeyring: boolean; onDone: (status: 
           setKey("");
           onDone(status);
         },
-        onError: (error) => toast(t("settings.notSignedIn", { why: error.message }), { kind: "error" }),
+        onError: (error) => toastError(error, t, (why) => t("settings.notSignedIn", { why })),
       },
     );
   };
@@ -173,7 +186,7 @@ export function ConnectionSection() {
                         put(next);
                         toast(t("settings.signedOut"));
                       },
-                      onError: (error) => toast(error.message, { kind: "error" }),
+                      onError: (error) => toastError(error, t),
                     },
                   )
                 }

@@ -6,9 +6,9 @@ import { firstProjects } from "../../app/mostProjects";
 import { openKeys } from "../../app/overlays";
 import { Link, projectAddress } from "../../app/router";
 import { useAppInfo, useSettings } from "../../app/settings";
-import { toApiError, useHost } from "../../host";
+import { useHost } from "../../host";
 import { useI18n } from "../../i18n";
-import { Button, CopyIconButton, Glyph, IconButton, revealText, SelectField, Switch, Tag, toast } from "../../kit";
+import { Button, CopyIconButton, Glyph, IconButton, revealText, SelectField, Switch, Tag, toastError } from "../../kit";
 import { Section, Setting } from "./parts";
 
 const KINDS: readonly (keyof AppSettings["notify"])[] = ["waits", "failed", "interrupted", "finished"];
@@ -156,7 +156,7 @@ export function AboutSection() {
               icon={FolderOpen}
               size="small"
               label={t("project.showFolder")}
-              onClick={() => void host.reveal(fact.value).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }))}
+              onClick={() => void host.reveal(fact.value).catch((thrown: unknown) => toastError(thrown, t))}
             />
           )}
         </Setting>

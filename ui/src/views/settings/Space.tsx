@@ -5,7 +5,7 @@ import { useAct, useData } from "../../api/queries";
 import { useSettings } from "../../app/settings";
 import { Link, projectAddress } from "../../app/router";
 import { useI18n } from "../../i18n";
-import { BoneRows, Button, Confirm, ErrorState, NumberField, revealText, SelectField, toast } from "../../kit";
+import { BoneRows, Button, Confirm, ErrorState, NumberField, revealText, SelectField, toast, toastError } from "../../kit";
 import { Section, Setting } from "./parts";
 
 const DAYS = [7, 30, 90, 180, 365, 730] as const;
@@ -63,7 +63,7 @@ function Prune({ row }: { row: StorageRow }) {
           { project: row.project },
           {
             onSuccess: (freed) => toast(t("settings.pruned", { count: freed.runs, bytes: format.bytes(freed.bytes) })),
-            onError: (error) => toast(error.message, { kind: "error" }),
+            onError: (error) => toastError(error, t),
           },
         )
       }

@@ -4,6 +4,7 @@ import { Bell, Bot, Database, Globe, Info, KeyRound, Keyboard, Layers, SlidersHo
 import { useActions } from "../../app/actions";
 import { Bar } from "../../app/Bar";
 import { useAddress, useParam } from "../../app/router";
+import { SETTINGS_SECTIONS as SECTIONS, type SettingsSection as SectionName } from "../../app/settingsSections";
 import { useTitle } from "../../app/title";
 import { useRoving } from "../../app/useRoving";
 import { useI18n } from "../../i18n";
@@ -14,8 +15,6 @@ import { AboutSection, AgentsSection, HealthSection, KeyboardSection, Notificati
 import { SpaceSection } from "./Space";
 import "./settings.css";
 
-const SECTIONS = ["appearance", "language", "connection", "notifications", "agents", "space", "profiles", "keyboard", "health", "about"] as const;
-type SectionName = (typeof SECTIONS)[number];
 const ICONS: Record<SectionName, LucideIcon> = {
   appearance: SlidersHorizontal,
   language: Globe,
@@ -28,6 +27,9 @@ const ICONS: Record<SectionName, LucideIcon> = {
   health: Wrench,
   about: Info,
 };
+
+/** How far below the top the section begins that is being read, in pixels. */
+const READING_LINE = 96;
 
 /** Scrolls the list itself and nothing around it. */
 function scrollTo(scroller: HTMLElement | null, target: Element | null | undefined, block: "start" | "center"): void {
@@ -49,11 +51,26 @@ export default function Settings() {
   const scroller = useRef<HTMLDivElement>(null);
   const nav = useRef<HTMLElement>(null);
   const onNavKey = useRoving(nav);
-  const current: SectionName = SECTIONS.find((name) => name === section) ?? "appearance";
+  // What was chosen, until the person scrolls on: the last sections can't come to the top.
+  const aimed = useRef<number | null>(null);
+  const [seen, setSeen] = useState<SectionName>();
+  const current: SectionName = seen ?? SECTIONS.find((name) => name === section) ?? "appearance";
+  const onScroll = () => {
+    const top = scroller.current?.getBoundingClientRect().top;
+    if (top === undefined || aimed.current === scroller.current?.scrollTop) return;
+    aimed.current = null;
+    const above = SECTIONS.filter((name) => {
+      const place = scroller.current?.querySelector(`[data-section="${name}"]`)?.getBoundingClientRect();
+      return place !== undefined && place.top - top < READING_LINE;
+    });
+    setSeen(above.at(-1) ?? SECTIONS[0]);
+  };
 
   const go = (name: SectionName) => {
-    setSection(name === "appearance" ? null : name);
+    setSection(name);
+    setSeen(name);
     scrollTo(scroller.current, scroller.current?.querySelector(`[data-section="${name}"]`), "start");
+    aimed.current = scroller.current?.scrollTop ?? null;
   };
 
   useActions([
@@ -70,6 +87,7 @@ export default function Settings() {
   const first = useRef(section);
   useEffect(() => {
     if (first.current) scrollTo(scroller.current, scroller.current?.querySelector(`[data-section="${CSS.escape(first.current)}"]`), "start");
+    aimed.current = scroller.current?.scrollTop ?? null;
   }, []);
 
   // The rows are marked where they are; filtering them away would hide what stands beside them.
@@ -126,7 +144,7 @@ export default function Settings() {
             </button>
           ))}
         </nav>
-        <div ref={scroller} className="app-scroll st-scroll">
+        <div ref={scroller} className="app-scroll st-scroll" onScroll={onScroll}>
           <div className="st-body">
             <Appearance />
             <LanguageSection />

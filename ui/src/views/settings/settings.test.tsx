@@ -32,7 +32,7 @@ describe("applied at once", () => {
     const { host } = await open();
     host.fail("set_settings", { code: "disk_full", message: "No space left." });
     await userEvent.click(page.getByRole("switch", { name: "A run failed" }));
-    await expect.element(page.getByText("No space left.", { exact: false }).first()).toBeVisible();
+    await expect.element(page.getByText("The disk is full", { exact: false }).first()).toBeVisible();
     await expect.element(page.getByRole("switch", { name: "A run failed" })).toBeChecked();
   });
 
@@ -133,6 +133,27 @@ describe("finding", () => {
     await expect.poll(() => document.querySelector("#settings-about")!.getBoundingClientRect().top).toBeLessThan(500);
     expect(document.querySelector(".app-main")!.scrollTop).toBe(0);
     expect(document.querySelector(".app")!.getBoundingClientRect().top).toBe(0);
+  });
+});
+
+describe("sections", () => {
+  test("Retention of the runs leads to the space that is used", async () => {
+    await renderApp({ at: "/runs" });
+    await userEvent.click(page.getByRole("button", { name: "Retention" }));
+    await expect.element(page.getByRole("button", { name: "History and space" })).toHaveAttribute("aria-current", "true");
+    await expect.poll(() => document.querySelector("#settings-space")!.getBoundingClientRect().top).toBeLessThan(200);
+  });
+
+  test("the list of sections follows what is scrolled to", async () => {
+    await open();
+    const scroller = document.querySelector(".st-scroll")!;
+    const current = () => document.querySelector(".st-nav [aria-current]")?.textContent;
+    expect(current()).toBe("Appearance");
+    const space = document.querySelector('[data-section="space"]')!;
+    scroller.scrollTop += space.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    await expect.poll(current).toBe("History and space");
+    scroller.scrollTop = 0;
+    await expect.poll(current).toBe("Appearance");
   });
 });
 

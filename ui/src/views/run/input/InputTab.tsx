@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import { RotateCcw } from "lucide-react";
 import { openRunForm } from "../../../app/overlays";
+import { questionTitle } from "../../../app/questions";
 import { useI18n } from "../../../i18n";
 import { Button } from "../../../kit/Button";
 import { CopyButton, CopyIconButton } from "../../../kit/Copy";
@@ -122,7 +123,7 @@ export function InputTab({ detail }: TabProps) {
                         <Glyph name={!answer ? "waiting_for_input" : answer.action === "accept" ? "success" : "cancelled"} />
                         <div className="k-col k-grow">
                           <span className="k-med k-break">
-                            <Reveal text={question.form.title} limit={400} />
+                            <Reveal text={questionTitle(question, t)} limit={400} />
                           </span>
                           {!answer ? (
                             <span className="k-sub">{t("run.askedAt", { at: format.timeSeconds(question.askedAt) })}</span>

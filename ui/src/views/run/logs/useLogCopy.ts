@@ -1,8 +1,8 @@
 // The whole log, or one stream of it, as plain text on the clipboard.
 import type { LogLine, LogStreamName } from "../../../api/contract";
-import { toApiError, useHost } from "../../../host";
+import { useHost } from "../../../host";
 import { useI18n } from "../../../i18n";
-import { toast } from "../../../kit/toast";
+import { toast, toastError } from "../../../kit/toast";
 import { plain } from "./ansi";
 import { entryLines } from "./lines";
 
@@ -33,7 +33,7 @@ export function useLogCopy(run: string, stream: LogStreamName | undefined, flow:
       await host.copyText(parts.join("\n"));
       toast(t("run.logCopied", { count: parts.length }));
     } catch (thrown) {
-      toast(toApiError(thrown).message, { kind: "error" });
+      toastError(thrown, t);
     }
   };
 }

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Download, Eye, File, FileArchive, FileBraces, FileImage, FileText, FolderOpen, X } from "lucide-react";
 import type { RunDetail } from "../../../api/contract";
 import { useData } from "../../../api/queries";
-import { toApiError, useHost } from "../../../host";
+import { useHost } from "../../../host";
 import { useI18n } from "../../../i18n";
 import { IconButton } from "../../../kit/Button";
 import { DataTable } from "../../../kit/DataTable";
@@ -14,7 +14,7 @@ import { Reveal } from "../../../kit/Reveal";
 import { Some } from "../../../kit/Some";
 import { ErrorState } from "../../../kit/States";
 import { isTable } from "../../../kit/table";
-import { toast } from "../../../kit/toast";
+import { toastError } from "../../../kit/toast";
 import { Bones } from "../parts";
 import { useSave } from "../useSave";
 import { kindOfFile, parseCsv } from "./files";
@@ -83,7 +83,7 @@ export function Files({ detail }: { detail: RunDetail }) {
                       icon={FolderOpen}
                       label={t("run.showInFolder")}
                       size="small"
-                      onClick={() => void host.reveal(file.path).catch((thrown: unknown) => toast(toApiError(thrown).message, { kind: "error" }))}
+                      onClick={() => void host.reveal(file.path).catch((thrown: unknown) => toastError(thrown, t))}
                     />
                   </div>
                   {isOpen && <Preview run={detail.run.runId} name={file.name} />}

@@ -127,7 +127,7 @@ export function InterruptedPanel({ detail, nodes }: Pick<TabProps, "detail" | "n
           )}
           {preview.data.note && (
             <p className="k-sub ou-fate-note k-break">
-              <Reveal text={preview.data.note} limit={600} />
+              {t(preview.data.note === "with_answers" ? "run.goesOnWithAnswers" : "run.goesOnFromTheBeginning")}
             </p>
           )}
         </section>

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { CornerDownLeft, Hand } from "lucide-react";
 import type { Question } from "../../../api/contract";
 import { useActions } from "../../../app/actions";
+import { questionTitle } from "../../../app/questions";
 import { useI18n } from "../../../i18n";
 import { Button } from "../../../kit/Button";
 import { Checkbox } from "../../../kit/Choice";
@@ -85,7 +86,7 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
   );
 
   return (
-    <section className="run-ask" aria-label={question.form.title}>
+    <section className="run-ask" aria-label={questionTitle(question, t)}>
       <div className="run-ask-head">
         <div className="k-r">
           {twice ? <Glyph name="notice" label="" size={18} /> : <Icon of={Hand} size={18} />}
@@ -93,11 +94,13 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
             {twice ? t("run.againTitle") : approval ? t("run.allowTitle") : <Reveal text={question.form.title} limit={400} />}
           </h2>
         </div>
-        {(question.form.message || approval) && (
-          <p className="k-mid k-break run-ask-text">
-            <Reveal text={question.form.message ?? question.form.title} limit={1_000} />
-          </p>
-        )}
+        {approval
+          ? !twice && <p className="k-mid run-ask-text">{t("run.asksLeave")}</p>
+          : question.form.message && (
+              <p className="k-mid k-break run-ask-text">
+                <Reveal text={question.form.message} limit={1_000} />
+              </p>
+            )}
         {twice && <p className="k-mid run-ask-text">{t("run.againText")}</p>}
       </div>
       {approval && (
@@ -109,9 +112,9 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
                   <span key={at}>
                     {at > 0 && " "}
                     <span className={word.isProgram ? "k-semi" : word.isQuoted || word.isValue ? "k-json-str" : undefined}>
-                      {word.isQuoted && <span className="k-dim">“</span>}
-                      <Reveal text={word.text} limit={100_000} />
-                      {word.isQuoted && <span className="k-dim">”</span>}
+                      {word.isQuoted && <span className="k-dim">&quot;</span>}
+                      <Reveal text={word.isQuoted ? word.text.replaceAll(/["\\]/g, "\\$&") : word.text} limit={100_000} />
+                      {word.isQuoted && <span className="k-dim">&quot;</span>}
                     </span>
                   </span>
                 ))}
@@ -148,6 +151,14 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
               )}
             </dd>
           </dl>
+          {eachTime && question.form.message && (
+            <details className="run-ask-whole" open>
+              <summary>{t("run.wordForWord")}</summary>
+              <pre className="k-code">
+                <Reveal text={question.form.message} limit={10_000} />
+              </pre>
+            </details>
+          )}
           {!twice && !eachTime && (
             <div className="k-note run-always">
               <Checkbox checked={always} onChange={setAlways} disabled={locked || sending !== null} hint={t("run.alwaysHint")}>

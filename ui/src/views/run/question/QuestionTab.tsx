@@ -5,11 +5,12 @@ import type { Fault, Question } from "../../../api/contract";
 import { useAct } from "../../../api/queries";
 import { Link, runAddress } from "../../../app/router";
 import { useI18n } from "../../../i18n";
+import { errorWords } from "../../../kit/errors";
 import { Glyph } from "../../../kit/Glyph";
 import { Icon } from "../../../kit/Icon";
 import { announce } from "../../../kit/Live";
 import { Reveal } from "../../../kit/Reveal";
-import { toast } from "../../../kit/toast";
+import { toast, toastError } from "../../../kit/toast";
 import { caption, lanes as makeLanes, laneStatus } from "../diagram/model";
 import { captionText, laneTitle, memberGlyph } from "../diagram/words";
 import type { TabProps } from "../types";
@@ -87,9 +88,9 @@ function Ask({ run, question, onSent }: { run: string; question: Question; onSen
             return;
           }
           const list = Array.isArray(error.detail) ? (error.detail as Fault[]) : (error.detail as { faults?: Fault[] } | undefined)?.faults;
-          const rest = error.code === "invalid_input" && Array.isArray(list) && refused ? refused(list) : [error.message];
+          const rest = error.code === "invalid_input" && Array.isArray(list) && refused ? refused(list) : Object.values(errorWords(error, t));
           setFaults(rest);
-          if (question.kind === "approval") toast(error.message, { kind: "error" });
+          if (question.kind === "approval") toastError(error, t);
         },
       },
     );

@@ -1,6 +1,7 @@
 // How the client that started a waiting run stands: whether its call is still open, and that the answer counts anyway.
 import { Clock } from "lucide-react";
 import type { RunDetail } from "../../../api/contract";
+import { clientName } from "../../../app/clients";
 import { useNow } from "../../../app/clock";
 import { useI18n } from "../../../i18n";
 import { Icon } from "../../../kit/Icon";
@@ -10,7 +11,7 @@ export function StandingStrip({ detail }: { detail: RunDetail }) {
   const { t, rich, format } = useI18n();
   const now = useNow(1000);
   const question = openQuestions(detail)[0];
-  const client = detail.run.client ?? (detail.run.origin === "mcp" ? t("run.theClient") : undefined);
+  const client = (detail.run.client && clientName(detail.run.client)) || (detail.run.origin === "mcp" ? t("run.theClient") : undefined);
   const until = question?.expiresAt ? t("run.untilDate", { date: format.shortDate(question.expiresAt) }) : "";
   const open = detail.callOpenUntil ?? undefined;
   const ended = detail.callEndedAt ?? (open !== undefined && open <= now ? open : undefined);
