@@ -163,7 +163,10 @@ fn cancelling_ends_agents_and_the_dynamic_entrypoint_takes_scripts() {
     let value = "{\n  \"a\": \"did one\",\n  \"n\": 2\n}";
     assert_eq!(said(&answer), format!("workflow \"ask\" completed (1 agent).\nReturn value:\n{value}"));
     let answer = client.call("workflow", json!({"script": "throw new Error('late')", "meta": meta})).result();
-    assert_eq!((said(&answer).as_str(), &answer["isError"]), ("workflow run failed: Error: late\n    at <anonymous> (workflow:ask:1:11)", &json!(true)));
+    assert_eq!(
+        (said(&answer).as_str(), &answer["isError"]),
+        ("workflow run failed: Error: late\n    at <anonymous> (workflow:ask:1:11)", &json!(true))
+    );
     let answer = client.call("workflow", json!({"script": "return 1", "meta": {"name": "n"}})).result();
     assert!(said(&answer).starts_with("invalid meta: ") && answer["isError"] == true, "{answer}");
     let answer = client.call("workflow", json!({"script": "return (((", "meta": meta})).result();

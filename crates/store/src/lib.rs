@@ -54,9 +54,9 @@ pub use owner::Owner;
 pub use registry::{ALLOW_EXEC, Added, AddedHow, NewProject, Project, ProjectKind, Relation};
 pub use retention::{Pruned, Retention};
 pub use runs::{
-    CallEnd, CancelOutcome, Counted, Finish, FirstStatus, Found, FoundPart, INSTANCE_FIELD, Lease, NewRun, NoPlace, RowDetails,
-    RunEntry, RunFilter, RunPage, RunPlace, RunProject, RunRecord, RunSizes, RunSummary, SaidProgress, Signals, Stage,
-    Taken,
+    CallEnd, CancelOutcome, Counted, Finish, FirstStatus, Found, FoundPart, INSTANCE_FIELD, Lease, NewRun, NoPlace,
+    RowDetails, RunEntry, RunFilter, RunPage, RunPlace, RunProject, RunRecord, RunSizes, RunSummary, SaidProgress,
+    Signals, Stage, Taken,
 };
 pub use seed::{Seeding, seed_runs};
 pub use settings::WAIT_DAYS;
