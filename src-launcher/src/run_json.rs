@@ -27,7 +27,7 @@ pub(crate) fn result(run: &RunRecord, max_output_bytes: usize) -> Value {
         entrypoint_id: run.summary.entrypoint_id.clone(),
         entrypoint_title: run.summary.entrypoint_title.clone(),
         output: run.report.output.clone(),
-        error: run.report.error.clone(),
+        error: if run.pending().is_some() { run.report.error.clone() } else { runtime::standing_error(run) },
         pending: run.pending_summary(),
         files: run.files.clone(),
     };
