@@ -4,6 +4,8 @@ use model::{Envelope, EnvelopeStatus, RunStatus};
 use serde_json::{Value, json};
 use store::RunRecord;
 
+use crate::invocation;
+
 /// The result object of a run, or where it stands when it has not ended.
 pub(crate) fn result(run: &RunRecord, max_output_bytes: usize) -> Value {
     let status = match run.summary.status {
@@ -27,7 +29,11 @@ pub(crate) fn result(run: &RunRecord, max_output_bytes: usize) -> Value {
         entrypoint_id: run.summary.entrypoint_id.clone(),
         entrypoint_title: run.summary.entrypoint_title.clone(),
         output: run.report.output.clone(),
-        error: run.report.error.clone(),
+        error: if run.pending().is_some() {
+            run.report.error.clone()
+        } else {
+            runtime::standing_error(run, &invocation::command)
+        },
         pending: run.pending_summary(),
         files: run.files.clone(),
     };

@@ -113,8 +113,126 @@ fn a_related_run_that_is_answered_itself_lets_its_parent_go_on() {
     let own =
         run(&environment, &["runs", "resume", id(&asking), "--answer-json", r#"{"word": "own"}"#, "--data-dir", &data]);
     assert_eq!(own.json()["output"], "own!", "{}", own.stderr);
+    assert!(own.stderr.contains(id(&begun)), "it says what goes on: {}", own.stderr);
+    assert_eq!(newest(&environment, "main")["status"], "success", "{}", own.stderr);
     let done = run(&environment, &["runs", "resume", id(&begun), "--data-dir", &data]);
     assert_eq!(done.json()["output"], json!({ "said": "own!" }), "{}{}", done.stdout, done.stderr);
+    environment.assert_nothing_left();
+}
+
+const FOR_A_WORD: &str =
+    "export default async (input, flow) => ({ said: await flow.related('style').run('ask', {}) });";
+
+#[test]
+fn a_call_whose_related_run_is_answered_itself_gets_its_result() {
+    let environment = environment();
+    let (main, child) = family(&environment, FOR_A_WORD);
+    let arguments = ["mcp".to_owned(), main, "--related-project".to_owned(), format!("style={child}")];
+    let unanswered = vec![Value::Null; 8];
+    let mut client = Client::start(&environment, &arguments, with_forms(LEGACY, unanswered));
+    let data = history(&environment);
+    for round in 1..=8 {
+        let call = client.ask("tools/call", json!({ "name": "main", "arguments": {} }));
+        assert!(client.until(std::time::Duration::from_secs(20), |client| client.elicited.len() == round));
+        let asking = newest(&environment, "ask");
+        let answer = ["runs", "resume", id(&asking), "--answer-json", r#"{"word": "own"}"#, "--data-dir", &data];
+        assert_eq!(run(&environment, &answer).json()["output"], "own!");
+        let result = client.wait(&call).result();
+        assert_eq!(result["structuredContent"]["output"], json!({ "said": "own!" }), "{result}");
+    }
+    client.finish();
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn neither_half_of_a_waiting_pair_stays_behind_when_the_other_is_cancelled() {
+    let environment = environment();
+    let (main, child) = family(&environment, FOR_A_WORD);
+    let bound = format!("style={child}");
+    let data = history(&environment);
+    let parent = run(&environment, &["run", &main, "main", "--related-project", &bound]).json();
+    assert_eq!(run(&environment, &["runs", "cancel", id(&parent), "--data-dir", &data]).code, 0);
+    assert_eq!(newest(&environment, "ask")["status"], "cancelled");
+
+    let parent = run(&environment, &["run", &main, "main", "--related-project", &bound]).json();
+    let asking = newest(&environment, "ask");
+    assert_eq!(run(&environment, &["runs", "cancel", id(&asking), "--data-dir", &data]).code, 0);
+    let stands = run(&environment, &["runs", "wait", id(&parent), "--data-dir", &data]).json();
+    assert_eq!(stands["status"], "interrupted", "{stands}");
+    let why = stands["error"]["message"].as_str().expect("it says why");
+    assert!(why.contains(id(&asking)), "{why}");
+    let done = run(&environment, &["runs", "resume", id(&parent), "--data-dir", &data]).json();
+    assert_eq!(done["error"]["code"], "script_error", "the script sees that its related run was cancelled: {done}");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_related_run_hands_up_its_output_and_records_keep_it_masked() {
+    let environment = environment();
+    let (main, child) = family(
+        &environment,
+        "export default async (input, flow) => {\n\
+            const key = await flow.related('style').run('ask', {});\n\
+            await flow.form({ title: 'Own', fields: {} });\n\
+            console.log(key);\n\
+            return { length: key.length, key };\n};",
+    );
+    write(&environment, "child/.env", "KEY=hush-hush-12\n");
+    let ask = "export default async (input, flow) => {\n\
+        await flow.form({ title: 'Child', fields: {} });\n\
+        return await flow.secret('KEY');\n};\n";
+    write(&environment, "child/ask.workflow.ts", ask);
+    let data = history(&environment);
+    let bound = format!("style={child}");
+    let parent = run(&environment, &["run", &main, "main", "--related-project", &bound]).json();
+    let asking = newest(&environment, "ask");
+    let resume =
+        |run_id: &str| run(&environment, &["runs", "resume", run_id, "--answer-json", "{}", "--data-dir", &data]);
+    assert_eq!(resume(id(&asking)).json()["output"], "•••");
+    let done = resume(id(&parent)).json();
+    assert_eq!(done["output"], json!({ "length": 12, "key": "•••" }), "{done}");
+    let shown = run(&environment, &["runs", "show", id(&parent), "--json", "--data-dir", &data]).stdout;
+    assert!(!shown.contains("hush-hush-12") && shown.contains("•••"), "{shown}");
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn what_was_told_before_the_first_question_is_told_once() {
+    let environment = environment();
+    let main = script(
+        &environment,
+        "export default async (input, flow) => {\n\
+            console.log('first');\n\
+            await flow.form({ title: 'A', fields: {} });\n\
+            console.log('second');\n\
+            await flow.form({ title: 'B', fields: {} });\n\
+            console.log('third');\n\
+            return 1;\n};",
+    );
+    let data = history(&environment);
+    let begun = run(&environment, &["run", &main, "main"]).json();
+    for _ in 0..2 {
+        run(&environment, &["runs", "resume", id(&begun), "--answer-json", "{}", "--data-dir", &data]);
+    }
+    let shown = run(&environment, &["runs", "show", id(&begun), "--json", "--data-dir", &data]).json();
+    assert_eq!((&shown["status"], &shown["stdout"]), (&json!("success"), &json!("first\nsecond\nthird\n")));
+    environment.assert_nothing_left();
+}
+
+#[test]
+fn a_script_need_not_wait_for_what_it_asks() {
+    let environment = environment();
+    let main = script(
+        &environment,
+        "export default async (input, flow) => {\n\
+            flow.form({ title: 'T', fields: {} }).catch(() => {});\n\
+            await new Promise((done) => setTimeout(done, 300));\n\
+            return 'done';\n};",
+    );
+    let mut client = Client::start(&environment, &["mcp".to_owned(), main], with_forms(LEGACY, vec![Value::Null]));
+    let result = client.call("main", json!({})).result();
+    assert_eq!(result["structuredContent"]["output"], "done", "{result}");
+    client.finish();
     environment.assert_nothing_left();
 }
 

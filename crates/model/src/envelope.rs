@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{EntrypointId, ErrorCode, Form, ParamOption, ParamType, RunError, RunId};
+use crate::{EntrypointId, ErrorCode, Form, ParamOption, ParamType, RunError, RunId, title_from_id};
 
 /// How a call ended, seen from its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,13 +27,18 @@ pub struct PendingField {
     /// The key of the answer.
     pub name: String,
     /// What a person sees.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub title: Option<String>,
-    /// Its type.
+    pub title: String,
+    /// Its type; of a list, that of its items.
     #[serde(rename = "type")]
     pub kind: ParamType,
     /// Whether it must be answered.
     pub required: bool,
+    /// Whether the answer is a list.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub multiple: bool,
+    /// What is answered when nothing is given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub default: Option<Value>,
     /// What may be answered, if that is fixed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub options: Vec<ParamOption>,
@@ -75,9 +80,11 @@ impl From<&Form> for Pending {
             .iter()
             .map(|field| PendingField {
                 name: field.name.clone(),
-                title: field.title.clone(),
+                title: field.title.clone().unwrap_or_else(|| title_from_id(&field.name)),
                 kind: field.kind,
                 required: field.required,
+                multiple: field.multiple,
+                default: field.default.clone(),
                 options: field.options.clone(),
             })
             .collect();
@@ -245,6 +252,22 @@ mod tests {
         assert_eq!(
             envelope(json!({})).to_json(100).to_string(),
             r#"{"runId":"20260828-abcd","status":"success","entrypointId":"main","entrypointTitle":"Main","output":{}}"#
+        );
+    }
+
+    #[test]
+    fn a_pending_field_says_what_an_answer_looks_like() {
+        let form: Form = serde_json::from_value(json!({"title": "Tags", "fields": [
+            {"name": "all_tags", "type": "string", "required": true, "multiple": true, "default": ["a"]},
+            {"name": "note", "type": "string", "required": false, "multiple": false, "title": "A note"}]}))
+        .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            json!(Pending::from(&form).fields),
+            json!([
+                {"name": "all_tags", "title": "All tags", "type": "string", "required": true, "multiple": true,
+                    "default": ["a"]},
+                {"name": "note", "title": "A note", "type": "string", "required": false}
+            ])
         );
     }
 

@@ -31,7 +31,7 @@ pub use ids::{EntrypointId, IdError, ProjectId, RunId};
 pub use limits::Limits;
 pub use member_record::{MemberLedger, MemberRecord, member_records};
 pub use param::{Param, ParamOption, ParamType};
-pub use plain_text::{escaped, is_hidden, visible_line, visible_text};
+pub use plain_text::{escaped, is_hidden, title_from_id, visible_line, visible_text};
 pub use report::{AgentUsage, Node, NodeKind, NodeStatus, Report};
 pub use run::{CancelReason, ClientInfo, InvalidTransition, LaunchOptions, Origin, RunCaps, RunStatus};
 pub use shell::{HistoryPlace, command_line, quote};

@@ -49,6 +49,19 @@ pub fn escaped(text: &str, is_meant: impl Fn(char) -> bool) -> String {
     out
 }
 
+/// Turns an id into a title: `weekly-report` becomes `Weekly report`.
+#[must_use]
+pub fn title_from_id(id: &str) -> String {
+    let spaced = id.replace(['-', '_'], " ");
+    let trimmed = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut letters = trimmed.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        // An id of hyphens only.
+        None => id.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{RunError, TimestampMs, format_timestamp};
+use crate::{RunError, RunStatus, TimestampMs, format_timestamp};
 
 /// What a node stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +54,20 @@ impl NodeStatus {
         match self {
             Self::Success | Self::Failed | Self::Cancelled | Self::Skipped => true,
             Self::Queued | Self::Running | Self::WaitingForInput => false,
+        }
+    }
+
+    /// How a node ends that was open still when its run came to this state.
+    #[must_use]
+    pub fn of_ended(run: RunStatus) -> Self {
+        match run {
+            RunStatus::Success => Self::Success,
+            RunStatus::Failed | RunStatus::Timeout => Self::Failed,
+            RunStatus::Queued
+            | RunStatus::Running
+            | RunStatus::WaitingForInput
+            | RunStatus::Interrupted
+            | RunStatus::Cancelled => Self::Cancelled,
         }
     }
 }

@@ -1,17 +1,6 @@
-//! Small rules about words: titles from ids, the nearest known name, text made safe to show.
+//! Small rules about words: the nearest known name, text made safe to show.
 
-/// Turns an id into a title: `weekly-report` becomes `Weekly report`.
-#[must_use]
-pub fn title_from_id(id: &str) -> String {
-    let spaced = id.replace(['-', '_'], " ");
-    let trimmed = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut letters = trimmed.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        // An id of hyphens only.
-        None => id.to_owned(),
-    }
-}
+pub use model::title_from_id;
 
 /// Finds the known name nearest to one that is unknown, if one is near enough to be meant.
 #[must_use]

@@ -381,7 +381,7 @@ impl Executor {
             launch,
             status: if place.is_some() { FirstStatus::Running } else { FirstStatus::Queued },
         };
-        let drive = Drive::new(Arc::clone(shared), request, host, Past::default());
+        let drive = Drive::new(Arc::clone(shared), request, host, Past::none());
         let store = drive.store();
         let created = blocking(move || store.create_run(&new)).await;
         let lease = match created {

@@ -12,7 +12,7 @@ use model::{CreatedFile, Form, IdSource, Limits, ParamType, RunId, SystemIds, Ti
 use project::{EnvFile, FileError, FileRef, ManagedFiles};
 use script::{CallKind, HostCall, HostError};
 use serde_json::{Value, json};
-use store::{DataStore, Masker, NewKnowledge, Store, StoreError, StoreOptions};
+use store::{DataStore, MASK, Masker, NewKnowledge, Store, StoreError, StoreOptions};
 
 use crate::connection::{Connection, ConnectionSource};
 use crate::context::Project;
@@ -32,6 +32,8 @@ pub(crate) struct HostContext {
     /// Opened by the first call that needs it, and closed with the run.
     kv: OnceLock<DataStore>,
     kv_folder: PathBuf,
+    /// The data folders, as they stand in messages; the longest first.
+    folders: Vec<String>,
     values: OnceLock<DataStore>,
     values_folder: PathBuf,
     files: ManagedFiles,
@@ -39,6 +41,8 @@ pub(crate) struct HostContext {
     environment: crate::context::ProcessEnvironment,
     pub(crate) env_file: EnvFile,
     secrets: Mutex<BTreeSet<String>>,
+    /// Those of them that came with the outputs of related runs.
+    handed_up: Mutex<BTreeSet<String>>,
     source: Option<Arc<dyn ConnectionSource>>,
     connection: OnceLock<Result<Option<Connection>, String>>,
     pub(crate) seed: u128,
@@ -63,7 +67,15 @@ impl HostContext {
     /// Makes the context of a run whose chance and clock began here.
     pub(crate) fn new(project: &Project, seed: u128, started_at: TimestampMs) -> Self {
         let env_file = project.env_file();
+        let all = &project.folders;
+        let mut folders: Vec<String> = [&all.data, &all.files, &all.kv, &all.values, &all.created]
+            .into_iter()
+            .filter(|folder| folder.parent().is_some_and(|above| above.parent().is_some()))
+            .map(|folder| folder.to_string_lossy().into_owned())
+            .collect();
+        folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
         let context = Self {
+            folders,
             project_uuid: project.manifest.uuid.clone(),
             kv: OnceLock::new(),
             kv_folder: project.folders.kv.clone(),
@@ -74,6 +86,7 @@ impl HostContext {
             environment: project.environment.clone(),
             env_file,
             secrets: Mutex::default(),
+            handed_up: Mutex::default(),
             source: project.connection.clone(),
             connection: OnceLock::new(),
             seed,
@@ -99,10 +112,32 @@ impl HostContext {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned());
     }
 
+    /// Takes the paths of the data folders out of what is said of a failure: it may come to be a call's result.
+    pub(crate) fn without_folders(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for folder in &self.folders {
+            text = text.replace(folder.as_str(), "…");
+        }
+        text
+    }
+
+    /// Has a secret masked from now on that is in the output of a related run.
+    pub(crate) fn add_handed_up(&self, value: &str) {
+        self.add_secret(value);
+        self.handed_up.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned());
+    }
+
+    /// The secrets that came with the outputs of related runs, and are to be known again when the run is taken up.
+    pub(crate) fn handed_up(&self) -> Vec<String> {
+        self.handed_up.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
     /// Has the values of an answer's secret fields masked from now on.
     pub(crate) fn add_answered_secrets(&self, form: &Form, content: &Value) {
         for field in form.fields.iter().filter(|field| field.kind == ParamType::Secret) {
-            if let Some(secret) = content.get(&field.name).and_then(Value::as_str) {
+            let given = content.get(&field.name).and_then(Value::as_str);
+            // A run that only passes the question on is given the mask.
+            if let Some(secret) = given.filter(|secret| *secret != MASK) {
                 self.add_secret(secret);
             }
         }

@@ -8,11 +8,16 @@ use store::{Durability, JournalKind, NewJournalRow};
 use crate::protocol::Delivered;
 
 /// The rows of a call that is done: what was asked, unless that was journalled when it began, and what came of it.
-/// `member` is how the node of an agent stands.
-pub(crate) fn rows(call: &HostCall, delivered: &Delivered, begun: bool, member: Option<Value>) -> Vec<NewJournalRow> {
+/// `more` is what is to be known beside the result: how the node of an agent stands, say.
+pub(crate) fn rows(
+    call: &HostCall,
+    delivered: &Delivered,
+    begun: bool,
+    more: Option<(&'static str, Value)>,
+) -> Vec<NewJournalRow> {
     let mut done = done(call, delivered);
-    if let (Some(payload), Some(member)) = (done.payload.as_mut(), member) {
-        payload["member"] = member;
+    if let (Some(payload), Some((key, value))) = (done.payload.as_mut(), more) {
+        payload[key] = value;
     }
     if begun { vec![done] } else { vec![issue(call), done] }
 }

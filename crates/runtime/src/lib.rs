@@ -34,6 +34,6 @@ pub use providers::{
     ProviderRow, providers, read_default as read_default_provider, write_default as write_default_provider,
 };
 pub use resume::ResumeError;
-pub use run::{Asked, RunEvent, envelope_of, envelope_status, waiting_envelope};
+pub use run::{Asked, RunEvent, envelope_of, envelope_status, standing_error, waiting_envelope};
 pub use supervisor::{WorkerImage, Workers};
 pub use worker::{ARGUMENT as WORKER_ARGUMENT, main as worker_main};

@@ -5,20 +5,30 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use model::{CancelReason, EnvelopeStatus, Origin, RunId};
+use model::{CancelReason, EnvelopeStatus, Origin, RunId, RunStatus};
 use project::Manifest;
 use script::{HostCall, HostError};
 use serde_json::{Value, json};
-use store::{Store, StoreError};
+use store::{RunRecord, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::context::{Folders, Project};
 use crate::executor::{Executor, Parking, RunHandle, RunRequest, blocking};
+use crate::host_calls::HostContext;
+use crate::resume::ResumeError;
 use crate::run::{Asked, Results, RunEvent};
 
 /// How deep related runs may call each other.
 const DEPTH: usize = 8;
+
+/// How often a run that another process has is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long the process that has a run may take to see an answer, before the run is taken over.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a related run tells the run that started it.
 #[derive(Debug)]
@@ -28,8 +38,8 @@ pub(crate) enum ChildNews {
     Started { seq: u64, child: RunId, noted: oneshot::Sender<()> },
     /// It asks a person.
     Asked { seq: u64, child: RunId, asked: Asked },
-    /// Its question was answered.
-    Answered { seq: u64 },
+    /// Its question was answered, and with it the one of the run that started it.
+    Answered,
     /// It waits, and nobody here can answer.
     Parked { seq: u64 },
     /// It was interrupted, and goes on when the run that started it does.
@@ -49,6 +59,8 @@ pub(crate) enum ChildControl {
 pub(crate) struct RelatedCall {
     pub(crate) executor: Executor,
     pub(crate) store: Store,
+    /// The parent's: secrets in the child's output are masked in its records as well.
+    pub(crate) host: Arc<HostContext>,
     pub(crate) project: Arc<Project>,
     /// Project and entrypoint of every run above, the parent's last.
     pub(crate) ancestry: Vec<String>,
@@ -89,7 +101,11 @@ impl RelatedCall {
         mut control: mpsc::UnboundedReceiver<ChildControl>,
     ) -> Result<Ended, HostError> {
         let seq = self.call.seq;
-        let (mut handle, child) = match self.begin(news).await? {
+        let begun = match &self.before {
+            Some(before) => self.take_up(before, &mut control).await?,
+            None => self.begin(news).await?,
+        };
+        let (mut handle, child) = match begun {
             Begun::Over(outcome) => return outcome.map(Ended::Output),
             Begun::Runs(handle, child) => (*handle, child),
         };
@@ -98,13 +114,15 @@ impl RelatedCall {
                 biased;
                 Some(event) = handle.events.recv() => match event {
                     RunEvent::Question(asked) => drop(news.send(ChildNews::Asked { seq, child: child.clone(), asked })),
-                    RunEvent::Answered { .. } => drop(news.send(ChildNews::Answered { seq })),
+                    RunEvent::Answered { .. } => drop(news.send(ChildNews::Answered)),
                     RunEvent::Progress { .. } | RunEvent::Output { .. } => {}
                 },
                 result = &mut handle.result => {
                     let envelope = result.map_err(|_| error("related", "the related run ended without a result"))?;
                     return match envelope.status {
-                        EnvelopeStatus::Success => Ok(Ended::Output(envelope.output.unwrap_or(Value::Null))),
+                        EnvelopeStatus::Success => {
+                            self.output(&child, envelope.output.unwrap_or(Value::Null)).await.map(Ended::Output)
+                        }
                         EnvelopeStatus::InteractionRequired if envelope.pending.is_some() => Ok(Ended::Waits),
                         EnvelopeStatus::InteractionRequired => Ok(Ended::Interrupted(child)),
                         EnvelopeStatus::Failed | EnvelopeStatus::Cancelled | EnvelopeStatus::Timeout => {
@@ -120,26 +138,75 @@ impl RelatedCall {
         }
     }
 
-    async fn begin(&self, news: &mpsc::UnboundedSender<ChildNews>) -> Result<Begun, HostError> {
+    /// Takes a child up that was started before, or sees it to its end where another process has it: whoever answered
+    /// it under its own id, say. One run is never driven twice.
+    async fn take_up(
+        &self,
+        before: &RunId,
+        control: &mut mpsc::UnboundedReceiver<ChildControl>,
+    ) -> Result<Begun, HostError> {
         let project = self.find_project().await?;
-        if let Some(before) = &self.before {
+        let began = Instant::now();
+        loop {
             let (store, id) = (self.store.clone(), before.clone());
             let record = blocking(move || store.show(&id)).await.map_err(|problem| storage(&problem))?;
             // One that was cancelled with the run that started it goes on with that run.
             let is_over = record.summary.status.is_final() && record.cancel_reason() != Some(CancelReason::ClientGone);
             if is_over {
                 return Ok(Begun::Over(match record.report.output {
-                    Some(output) => Ok(output),
+                    Some(output) => self.output(before, output).await,
                     None => Err(child_error(record.report.error, before)),
                 }));
             }
-            let handle = self
-                .executor
-                .resume_child(before, Some(record.summary.epoch), project)
-                .await
-                .map_err(|problem| error("related", model::with_causes(&problem)))?;
-            return Ok(Begun::Runs(Box::new(handle), before.clone()));
+            if !is_elsewhere(&record, began) {
+                match self.executor.resume_child(before, Some(record.summary.epoch), Arc::clone(&project)).await {
+                    Ok(handle) => return Ok(Begun::Runs(Box::new(handle), before.clone())),
+                    // Somebody was faster: look again.
+                    Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => {}
+                    Err(problem) => return Err(error("related", model::with_causes(&problem))),
+                }
+            }
+            tokio::select! {
+                // Nobody calls us when another process writes.
+                () = tokio::time::sleep(LOOK) => {}
+                Some(word) = control.recv() => self.pass_on(word, before).await?,
+            }
         }
+    }
+
+    /// Tells a child that another process has what its parent says.
+    async fn pass_on(&self, word: ChildControl, child: &RunId) -> Result<(), HostError> {
+        match word {
+            // It outlives this process.
+            ChildControl::Park(_) | ChildControl::Cancel(CancelReason::ClientGone) => Ok(()),
+            ChildControl::Cancel(reason) => {
+                let (store, child) = (self.store.clone(), child.clone());
+                blocking(move || store.request_cancel(&child, reason)).await.map_err(|problem| storage(&problem))?;
+                Ok(())
+            }
+        }
+    }
+
+    /// What a child came to, as it was: a mask is no value. What is secret in it is masked from now on in what is
+    /// recorded of the parent.
+    async fn output(&self, child: &RunId, shown: Value) -> Result<Value, HostError> {
+        let (store, id) = (self.store.clone(), child.clone());
+        let whole = blocking(move || store.true_output(&id)).await.map_err(|problem| storage(&problem))?;
+        match whole {
+            Some(whole) => {
+                whole.secrets.iter().for_each(|secret| self.host.add_handed_up(secret));
+                Ok(whole.output)
+            }
+            None if store::holds_mask(&shown) => Err(error(
+                "related",
+                format!("the output of the related run {child} holds secrets, and they are kept nowhere"),
+            )),
+            None => Ok(shown),
+        }
+    }
+
+    async fn begin(&self, news: &mpsc::UnboundedSender<ChildNews>) -> Result<Begun, HostError> {
+        let project = self.find_project().await?;
         let request = self.request(project).await?;
         let recorded = self
             .executor
@@ -217,6 +284,19 @@ enum Ended {
     Waits,
     /// It stopped, and can be taken up again.
     Interrupted(RunId),
+}
+
+/// Whether a run is to be left to the process that has it.
+fn is_elsewhere(record: &RunRecord, began: Instant) -> bool {
+    let is_owned = record.owner.as_ref().is_some_and(store::Owner::is_alive);
+    match record.summary.status {
+        RunStatus::Queued | RunStatus::Running => is_owned,
+        // It was answered, and its process sees that within moments.
+        RunStatus::WaitingForInput => is_owned && record.pending().is_none() && began.elapsed() < PATIENCE,
+        RunStatus::Interrupted | RunStatus::Success | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Timeout => {
+            false
+        }
+    }
 }
 
 enum Begun {

@@ -10,7 +10,7 @@ use script::{CallKind, HostError, JournalRow};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use store::{Durability, JournalKind, Lease, NewAnswer, Owner, Question, RunRecord, Store, StoreError};
+use store::{Durability, JournalKind, Lease, Owner, Question, RunRecord, Store, StoreError};
 
 use crate::context::Project;
 use crate::executor::RunRequest;
@@ -93,7 +93,7 @@ pub(crate) fn take_up(
     let (raw_input, cli_args, launch) = store.resume_facts(lease)?;
     let caps = launch.caps;
     let (entrypoint, input, begun) = started_with(launch)?;
-    echo_children(store, lease)?;
+    store.settle_related(lease.run())?;
     let record = store.show(lease.run())?;
     let host = HostContext::new(&project, begun.0, begun.1);
     mask_answers(store, lease, &record, &host)?;
@@ -122,6 +122,7 @@ pub(crate) fn take_up(
         files: record.files.clone(),
         // Whoever has an agent asked again gives the run its time anew.
         spent: if is_retry { Duration::ZERO } else { Duration::from_millis(store.spent(lease.run())?) },
+        told: store.told(lease.run())?,
         resumed: true,
     };
     let ancestry = vec![format!("{}/{}", project.manifest.uuid, entrypoint.id)];
@@ -151,25 +152,6 @@ fn mask_answers(store: &Store, lease: &Lease, record: &RunRecord, host: &HostCon
     Ok(())
 }
 
-/// Questions of related runs that were answered under those runs' own ids are answered here with them.
-fn echo_children(store: &Store, lease: &Lease) -> Result<(), StoreError> {
-    let mut seen: HashMap<RunId, usize> = HashMap::new();
-    for question in store.questions(lease.run())? {
-        let Some(child) = &question.child else { continue };
-        let place = seen.entry(child.clone()).or_default();
-        let theirs = store.questions(child)?.into_iter().nth(*place).and_then(|theirs| theirs.answer);
-        *place += 1;
-        if let (None, Some(answer)) = (&question.answer, theirs) {
-            let echo = NewAnswer { action: answer.action, content: answer.content, by: answer.by };
-            match store.answer(lease.run(), question.number, &echo) {
-                Ok(()) | Err(StoreError::AlreadyAnswered { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Entrypoint, prepared input, and where chance and clock began.
 type Beginning = (Entrypoint, Map<String, Value>, (u128, i64));
 
@@ -192,6 +174,7 @@ struct Payload {
     ok: Option<Value>,
     err: Option<HostError>,
     member: Option<Value>,
+    secrets: Vec<String>,
     run_id: Option<String>,
     question: Option<u64>,
 }
@@ -374,6 +357,7 @@ fn journal(store: &Store, lease: &Lease, host: &HostContext) -> Result<Read, Res
                     (None, None, Some(name)) => secret_again(name, host),
                     _ => return Err(broken()),
                 };
+                payload.secrets.iter().for_each(|secret| host.add_handed_up(secret));
                 unfinished.remove(&seq);
                 again.done(seq);
                 if let (Some((_, Some(node))), Some(member)) = (again.calls.get(&seq), payload.member) {

@@ -78,8 +78,9 @@ pub struct Job {
     /// What was recorded of the run so far, in order. Empty for a run that begins.
     #[serde(default)]
     pub journal: Vec<JournalRow>,
-    /// How many narrations were recorded of the run so far; that many are not told again. Absent: only nodes are
-    /// told while the journal is replayed, since a host that has them knows them by their numbers.
+    /// How many narrations but for nodes were recorded of the run so far; that many are not told again. Nodes always
+    /// are, since a host that has them knows them by their numbers. Absent: nothing else is told while the journal is
+    /// replayed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub narrated: Option<u64>,
 }

@@ -1,15 +1,17 @@
 //! Questions to a person. Each is answered once, by whoever is first.
 
 use model::{
-    AnswerAction, Form, Interaction, InteractionKind, ParamType, RunId, RunStatus, TimestampMs, format_timestamp,
+    AnswerAction, CancelReason, Form, Interaction, InteractionKind, ParamType, RunId, RunStatus, TimestampMs,
+    format_timestamp,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde_json::{Value, json};
 
 use crate::body::{Stored, decode_text, json as read_json, parse};
 use crate::database::{Fault, Outcome};
+use crate::family::{self, Place, Shown};
 use crate::masked_form::{self, holds_mask};
-use crate::runs::{Lease, RunRecord, RunSummary, SUMMARY, Step, cancel_now, find, grow, held, note, step, summary};
+use crate::runs::{Lease, RunRecord, RunSummary, SUMMARY, Step, cancel, find, grow, held, note, step, summary};
 use crate::{Durability, MASK, Result, Sealer, Store, StoreError};
 
 /// Runs that one call of [`Store::expire_waiting`] ends.
@@ -106,6 +108,19 @@ fn kind_name(kind: InteractionKind) -> &'static str {
         InteractionKind::Form => "form",
         InteractionKind::Approval => "approval",
     }
+}
+
+/// A question as it is answered: in the run that really asks.
+struct AskedForm {
+    place: Place,
+    /// As it was shown there.
+    form: Form,
+    /// As it was asked, where that is needed and known.
+    true_form: Option<Form>,
+    /// As it was shown in the runs above, up to the one that is named.
+    above: Vec<Form>,
+    /// Whether the run that really asks is not recorded any more.
+    is_child: bool,
 }
 
 const COLUMNS: &str = "interactions.question, interactions.seq, interactions.kind, interactions.form, \
@@ -262,13 +277,18 @@ impl Store {
             }
             note(connection, &state, "question")?;
             grow(connection, &state, i64::try_from(form.len()).unwrap_or(0))?;
+            if child.is_some() {
+                // It may have been answered before it stood here.
+                family::settle_below(connection, &state, now)?;
+            }
             Ok(u64::try_from(number).unwrap_or(0))
         })
     }
 
     /// Answers a question, if nobody has before; safe against a loss of power. Values of secret fields, and answers
     /// that hold a masked secret, are kept sealed until the run ends, and shown masked. What the form showed masked, an
-    /// option or a default, stands for what the workflow had asked with.
+    /// option or a default, stands for what the workflow had asked with. A question that stands in several records, since
+    /// a related run asks it, is answered in all of them.
     ///
     /// The run itself does not move: its owner sees the answer, or whoever answered takes it over.
     ///
@@ -277,43 +297,9 @@ impl Store {
     /// [`StoreError::AlreadyAnswered`] says who was first; [`StoreError::NotWaiting`] when the run has ended;
     /// [`StoreError::Unstorable`] for a secret without a sealer.
     pub fn answer(&self, run: &RunId, question: u64, answer: &NewAnswer) -> Result<()> {
-        type Row = (String, Option<Vec<u8>>, bool);
-        let (form, true_form, is_child): (Form, Option<Form>, bool) = self.database.read(|connection| {
-            let key = find(connection, run)?.key;
-            let row: Option<Row> = connection
-                .prepare_cached(
-                    "SELECT form, sealed_form, child IS NOT NULL FROM interactions WHERE run = ?1 AND question = ?2",
-                )?
-                .query_row((key, i64::try_from(question).unwrap_or(-1)), |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })
-                .optional()?;
-            let (text, sealed, is_child) =
-                row.ok_or_else(|| StoreError::NoSuchQuestion { run: run.clone(), question })?;
-            // An answer without a mask needs no key.
-            let sealed = sealed.filter(|_| holds_mask(&answer.content));
-            let true_form = sealed
-                .map(|sealed| parse(&opened_text(&sealed, self.sealer(), "a sealed question")?, "a sealed question"))
-                .transpose()?;
-            Ok((parse(&text, "a question")?, true_form, is_child))
-        })?;
-        // As it was chosen, and as the workflow gets it.
-        let (chosen, content) = match true_form {
-            Some(true_form) => {
-                let now = masked_form::masked(self.masker(), &true_form);
-                let content = masked_form::restored(&answer.content, &true_form, &[&form, &now]);
-                (answer.content.clone(), content)
-            }
-            None if is_child => (answer.content.clone(), answer.content.clone()),
-            None => {
-                let content =
-                    masked_form::without_masked(&answer.content, &form).ok_or_else(|| StoreError::Unstorable {
-                        what: "an answer by a value that was masked, and is not known any more,".into(),
-                    })?;
-                (content.clone(), content)
-            }
-        };
-        let shown = self.masker().mask_json(&without_secrets(&form, &chosen));
+        let asked = self.asked(run, question, holds_mask(&answer.content))?;
+        let (chosen, content) = self.read_answer(&asked, &answer.content)?;
+        let shown = self.masker().mask_json(&without_secrets(&asked.form, &chosen));
         let sealed = if shown == content {
             None
         } else {
@@ -324,13 +310,12 @@ impl Store {
         };
         let (shown, by) = (shown.to_string(), self.masker().mask(&answer.by).into_owned());
         let action = answer.action.as_str();
-        let (run, outside) = (run.clone(), self.outside());
+        let (run, outside, place) = (run.clone(), self.outside(), asked.place);
         self.database.write(Durability::Power, move |connection| {
-            let state = find(connection, &run)?;
-            let number = i64::try_from(question).unwrap_or(-1);
+            let state = find(connection, &place.run)?;
             let before: Option<(Option<i64>, Option<String>)> = connection
                 .prepare_cached("SELECT answered_at, answered_by FROM interactions WHERE run = ?1 AND question = ?2")?
-                .query_row((state.key, number), |row| Ok((row.get(0)?, row.get(1)?)))
+                .query_row((state.key, place.question), |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
             match before {
                 None => return Err(StoreError::NoSuchQuestion { run: run.clone(), question }.into()),
@@ -351,18 +336,78 @@ impl Store {
                     return Err(StoreError::NotWaiting { run: run.clone(), status: state.status }.into());
                 }
             }
+            let at = outside.clock.now();
             connection
                 .prepare_cached(
                     "UPDATE interactions SET action = ?3, content = ?4, sealed = ?5, answered_by = ?6, \
                      answered_at = ?7 WHERE run = ?1 AND question = ?2 AND answered_at IS NULL",
                 )?
-                .execute((state.key, number, action, &shown, &sealed, &by, outside.clock.now()))?;
+                .execute((state.key, place.question, action, &shown, &sealed, &by, at))?;
             if sealed.is_some() {
                 connection.prepare_cached("UPDATE runs SET sealed = 1 WHERE key = ?1")?.execute([state.key])?;
             }
             note(connection, &state, "answer")?;
-            grow(connection, &state, i64::try_from(shown.len()).unwrap_or(0))
+            grow(connection, &state, i64::try_from(shown.len()).unwrap_or(0))?;
+            let shown = Shown { action, content: &shown, by: &by, at };
+            family::answer_above(connection, &state, place.question, &shown)
         })
+    }
+
+    /// Finds the question that is really asked, and the ways in which it was shown. `is_masked`: the answer holds a mask,
+    /// so that the form as it is is needed.
+    fn asked(&self, run: &RunId, question: u64, is_masked: bool) -> Result<AskedForm> {
+        type Row = (String, Option<Vec<u8>>, bool);
+        self.database.read_together(|connection| {
+            let places = family::places(connection, run, i64::try_from(question).unwrap_or(-1))?;
+            let mut forms = Vec::with_capacity(places.len());
+            for place in &places {
+                let row: Option<Row> = connection
+                    .prepare_cached(
+                        "SELECT form, sealed_form, child IS NOT NULL FROM interactions WHERE run = ?1 AND question = ?2",
+                    )?
+                    .query_row((find(connection, &place.run)?.key, place.question), |row| {
+                        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                    })
+                    .optional()?;
+                forms.push(row.ok_or_else(|| StoreError::NoSuchQuestion { run: run.clone(), question })?);
+            }
+            let mut forms = forms.into_iter();
+            let (Some(place), Some((text, sealed, is_child))) = (places.into_iter().next(), forms.next()) else {
+                return Err(StoreError::NoSuchQuestion { run: run.clone(), question }.into());
+            };
+            let above = forms.map(|(text, ..)| parse(&text, "a question")).collect::<Outcome<Vec<Form>>>()?;
+            let form: Form = parse(&text, "a question")?;
+            // An answer without a mask needs no key.
+            let true_form = match sealed.filter(|_| is_masked) {
+                Some(sealed) => {
+                    Some(parse(&opened_text(&sealed, self.sealer(), "a sealed question")?, "a sealed question")?)
+                }
+                // Nothing in it is masked but where a run above shows it.
+                None if is_masked && !above.is_empty() && !text.contains(MASK) => Some(form.clone()),
+                None => None,
+            };
+            Ok(AskedForm { place, form, true_form, above, is_child })
+        })
+    }
+
+    /// Reads an answer as it was chosen, and as the workflow gets it.
+    fn read_answer(&self, asked: &AskedForm, content: &Value) -> Result<(Value, Value)> {
+        match &asked.true_form {
+            Some(true_form) => {
+                let now = masked_form::masked(self.masker(), true_form);
+                let ways: Vec<&Form> = asked.above.iter().chain([&asked.form, &now]).collect();
+                Ok((content.clone(), masked_form::restored(content, true_form, &ways)))
+            }
+            // The related run that knows what its masks mean is gone.
+            None if asked.is_child => Ok((content.clone(), content.clone())),
+            None => {
+                let content =
+                    masked_form::without_masked(content, &asked.form).ok_or_else(|| StoreError::Unstorable {
+                        what: "an answer by a value that was masked, and is not known any more,".into(),
+                    })?;
+                Ok((content.clone(), content))
+            }
+        }
     }
 
     /// Returns the values of an answer as they were given, for the run that goes on with them. `None`: not answered.
@@ -403,11 +448,16 @@ impl Store {
         self.database.read_together(|connection| of_run(connection, find(connection, run)?.key))
     }
 
-    /// Tells whether a question of a related run was answered under that run's own id: then there is nothing left to
-    /// answer here, and whoever takes the run up finds the answer.
+    /// Tells whether a question of a related run was answered under that run's own id, or never will be: then there is
+    /// nothing left to answer here, and whoever takes the run up goes on. (Versions before this one left such questions.)
     #[must_use]
     pub fn is_answered_below(&self, run: &RunRecord, question: &Question) -> bool {
         let Some(child) = &question.child else { return false };
+        let is_over =
+            |child: crate::RunSummary| child.status.is_final() && child.cancel_reason != Some(CancelReason::ClientGone);
+        if self.run(child).is_ok_and(is_over) {
+            return true;
+        }
         let earlier = |one: &&Question| one.child.as_ref() == Some(child) && one.number < question.number;
         let place = run.questions.iter().filter(earlier).count();
         self.questions(child).is_ok_and(|theirs| theirs.get(place).is_some_and(|theirs| theirs.answer.is_some()))
@@ -448,14 +498,21 @@ impl Store {
             Ok(runs)
         }
         let now = self.now();
+        let outside = self.outside();
         let is_due = move |connection: &Connection| Ok(!expired(connection, now)?.is_empty());
         let ended = self.when_due(now, is_due, move |connection| {
             let runs = expired(connection, now)?;
-            for run in &runs {
-                let state = find(connection, run)?;
-                cancel_now(connection, &state, model::CancelReason::Expired, now)?;
+            let mut ended = Vec::new();
+            for run in runs {
+                let state = find(connection, &run)?;
+                // One of its family may have ended it with itself.
+                if state.status == RunStatus::WaitingForInput {
+                    cancel(connection, &state, CancelReason::Expired, &outside)?;
+                    family::cancel_around(connection, &state, CancelReason::Expired, &outside)?;
+                    ended.push(run);
+                }
             }
-            Ok(runs)
+            Ok(ended)
         })?;
         Ok(ended.unwrap_or_default())
     }

@@ -18,6 +18,7 @@ mod connection;
 mod data;
 mod database;
 mod error;
+mod family;
 mod files;
 mod interactions;
 mod journal;
@@ -45,6 +46,7 @@ pub use changes::{Change, ChangeWatch, Changes};
 pub use data::{DataStore, Knowledge, KnowledgeHit, KvEntry, NewKnowledge, Versioned};
 pub use database::Create;
 pub use error::{Result, StoreError};
+pub use family::TrueOutput;
 pub use interactions::{Answered, NewAnswer, NewQuestion, OpenQuestion, Question};
 pub use journal::{Journal, JournalHeader, JournalKind, JournalRow, NewJournalRow};
 pub use logs::{LeftOut, LogEntry, LogHits, LogPage, LogPattern, LogStream, LogWriter};
@@ -56,7 +58,7 @@ pub use retention::{Pruned, Retention};
 pub use runs::{
     CallEnd, CancelOutcome, Counted, Finish, FirstStatus, Found, FoundPart, INSTANCE_FIELD, Lease, NewRun, NoPlace,
     RowDetails, RunEntry, RunFilter, RunPage, RunPlace, RunProject, RunRecord, RunSizes, RunSummary, SaidProgress,
-    Signals, Stage, Taken,
+    Signals, Stage, Taken, Told,
 };
 pub use seed::{Seeding, seed_runs};
 pub use settings::WAIT_DAYS;

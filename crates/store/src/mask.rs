@@ -43,6 +43,21 @@ impl fmt::Debug for Masker {
     }
 }
 
+/// Collects the texts of a value, names of members with them.
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(members) => {
+            for (name, member) in members {
+                texts.push(name.clone());
+                collect_texts(member, texts);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// What stands at a place of a text.
 enum At {
     /// A secret of so many bytes.
@@ -128,6 +143,17 @@ impl Masker {
     pub fn finds(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         !self.is_empty() && (0..bytes.len()).any(|place| matches!(self.at(&bytes[place..], false), At::Secret(_)))
+    }
+
+    /// Returns what of the secrets, as they are or encoded, stands in a value.
+    pub(crate) fn found_in(&self, value: &Value) -> Vec<String> {
+        let mut texts = vec![value.to_string()];
+        collect_texts(value, &mut texts);
+        let stands = |pattern: &&Vec<u8>| {
+            texts.iter().any(|text| text.as_bytes().windows(pattern.len()).any(|piece| piece == pattern.as_slice()))
+        };
+        let found = self.patterns.all.iter().filter(stands);
+        found.filter_map(|pattern| String::from_utf8(pattern.clone()).ok()).collect()
     }
 
     /// Returns `text` with every secret in it masked.

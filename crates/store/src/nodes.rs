@@ -1,6 +1,6 @@
 //! The nodes of a run's report, written while it runs so that a window can show them live.
 
-use model::{Node, NodeKind, NodeStatus, TimestampMs};
+use model::{Node, NodeKind, NodeStatus, RunStatus, TimestampMs};
 use rusqlite::Connection;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -85,6 +85,21 @@ pub(crate) fn replace(connection: &Connection, run: i64, rows: &[NodeRow]) -> Ou
     for (place, row) in (0..).zip(rows) {
         upsert(connection, run, place, row)?;
     }
+    Ok(())
+}
+
+/// Ends what still goes on in a run that has ended.
+pub(crate) fn close(connection: &Connection, run: i64, ended: RunStatus, at: TimestampMs) -> Outcome<()> {
+    // Whatever an agent was at, it did not come to a result.
+    connection
+        .prepare_cached(
+            "UPDATE nodes SET status = CASE kind WHEN ?4 THEN ?5 ELSE ?2 END, finished_at = ?3, \
+             detail = CASE WHEN kind = ?4 AND json_extract(detail, '$.childId') IS NOT NULL \
+             AND json_extract(detail, '$.outcome') IS NULL THEN json_set(detail, '$.outcome', 'cancelled') \
+             ELSE detail END \
+             WHERE run = ?1 AND status IN ('queued', 'running', 'waiting_for_input')",
+        )?
+        .execute((run, name(NodeStatus::of_ended(ended)), at, name(NodeKind::Agent), name(NodeStatus::Cancelled)))?;
     Ok(())
 }
 

@@ -3,15 +3,16 @@
 //! Never deleted by retention: pinned runs, and runs that wait, are queued or run. `purge` deletes those that are not
 //! queued or running as well.
 
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::{RunId, TimestampMs};
+use model::{CreatedFile, RunId, TimestampMs};
 use rusqlite::Connection;
 
-use crate::changes;
 use crate::database::Outcome;
-use crate::runs::{PARTS, find, run_id};
+use crate::runs::{FACTS, FILES, PARTS, find, run_id};
 use crate::{Durability, Result, Store, StoreError, StoreOptions};
+use crate::{body, changes};
 
 /// What is kept. Everything that is set must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,7 +36,8 @@ pub struct Pruned {
     pub complete: bool,
 }
 
-/// The folder beside the history with the files that runs have created, one folder a run (`runtime`'s `Folders`).
+/// The folder beside the history with the files that runs have created, one folder a run (`runtime`'s `Folders`), where
+/// a run does not say which it was.
 const CREATED: &str = "created";
 /// Runs deleted in one transaction.
 const BATCH: usize = 20;
@@ -65,8 +67,50 @@ fn oldest(connection: &Connection, project: &str, after: (TimestampMs, i64), mos
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Deletes a run with everything that belongs to it.
-fn delete(connection: &Connection, project: &str, old: &Old) -> Outcome<()> {
+/// A run that was deleted, and where its files may lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Deleted {
+    pub(crate) run: RunId,
+    /// Folders of that run alone, named by its id.
+    folders: Vec<PathBuf>,
+}
+
+/// Finds where the files of a run lie: below the folder that it was started with, and where those lie that it lists.
+/// Only folders that are named by the run are its own.
+fn folders(connection: &Connection, key: i64, run: &RunId) -> Outcome<Vec<PathBuf>> {
+    #[derive(serde::Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Launch {
+        file_create_store_dir: PathBuf,
+    }
+    #[derive(serde::Deserialize, Default)]
+    #[serde(default)]
+    struct Facts {
+        launch: Launch,
+    }
+    let text = |kind| body::get(connection, key, kind, None);
+    // What cannot be read says nothing, and keeps no run from being deleted.
+    let facts: Facts = text(FACTS)?.and_then(|facts| serde_json::from_str(&facts).ok()).unwrap_or_default();
+    let files: Vec<CreatedFile> = text(FILES)?.and_then(|files| serde_json::from_str(&files).ok()).unwrap_or_default();
+    let listed = files.iter().filter_map(|file| Path::new(&file.path).parent().map(Path::to_owned));
+    let mut folders: Vec<PathBuf> =
+        std::iter::once(facts.launch.file_create_store_dir.join(run.as_str())).chain(listed).collect();
+    folders.retain(|folder| is_own(folder, run));
+    folders.sort();
+    folders.dedup();
+    Ok(folders)
+}
+
+/// Whether a folder belongs to a run: it is named by it, and said in full.
+fn is_own(folder: &Path, run: &RunId) -> bool {
+    let is_plain = folder.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    folder.is_absolute() && is_plain && folder.file_name().is_some_and(|name| name == run.as_str())
+}
+
+/// Deletes a run with everything that belongs to it; its files go when that is committed.
+fn delete(connection: &Connection, project: &str, old: &Old) -> Outcome<Deleted> {
+    let run = run_id(old.run.clone())?;
+    let folders = folders(connection, old.key, &run)?;
     connection
         .prepare_cached("DELETE FROM run_text WHERE rowid >= ?1 AND rowid < ?2")?
         .execute((old.key * PARTS, (old.key + 1) * PARTS))?;
@@ -87,11 +131,12 @@ fn delete(connection: &Connection, project: &str, old: &Old) -> Outcome<()> {
     connection
         .prepare_cached("UPDATE usage SET runs = runs - 1, bytes = bytes - ?2 WHERE project = ?1")?
         .execute((project, old.bytes))?;
-    changes::note(connection, Some(&run_id(old.run.clone())?), Some(project), "deleted")
+    changes::note(connection, Some(&run), Some(project), "deleted")?;
+    Ok(Deleted { run, folders })
 }
 
 /// Deletes some runs of a project whatever they are, but for those that are queued or running. Returns them.
-pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<Vec<RunId>> {
+pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<Vec<Deleted>> {
     let mut deleted = Vec::new();
     let mut after = (TimestampMs::MIN, 0);
     while deleted.is_empty() {
@@ -103,8 +148,7 @@ pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<Vec<
                 .prepare_cached("SELECT status IN ('queued', 'running') FROM runs WHERE key = ?1")?
                 .query_row([old.key], |row| row.get(0))?;
             if !busy {
-                delete(connection, project, old)?;
-                deleted.push(run_id(old.run.clone())?);
+                deleted.push(delete(connection, project, old)?);
             }
         }
     }
@@ -112,7 +156,7 @@ pub(crate) fn delete_any(connection: &Connection, project: &str) -> Outcome<Vec<
 }
 
 /// Deletes one run whatever it is, but for one that a living process has in hand.
-fn delete_one(connection: &Connection, run: &RunId, outside: &StoreOptions) -> Outcome<()> {
+fn delete_one(connection: &Connection, run: &RunId, outside: &StoreOptions) -> Outcome<Deleted> {
     let state = find(connection, run)?;
     let owned = state.owner.as_ref().is_some_and(|owner| (outside.is_alive)(owner));
     if state.status.needs_owner() || (owned && !state.status.is_final()) {
@@ -123,6 +167,11 @@ fn delete_one(connection: &Connection, run: &RunId, outside: &StoreOptions) -> O
         .query_row([state.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let old = Old { key: state.key, run: run.to_string(), created_at, bytes, may_go: true };
     delete(connection, &state.project, &old)
+}
+
+/// Deletes a folder with all that is in it; what is there in its place is none of ours. Links in it are deleted as links.
+fn remove_folder(folder: &Path) -> std::io::Result<()> {
+    if std::fs::symlink_metadata(folder)?.is_dir() { std::fs::remove_dir_all(folder) } else { Ok(()) }
 }
 
 /// What a project keeps, while its oldest runs are counted off.
@@ -155,7 +204,7 @@ impl Tally {
 /// What one transaction of pruning did.
 #[derive(Debug, Clone)]
 struct Batch {
-    runs: Vec<RunId>,
+    runs: Vec<Deleted>,
     bytes: i64,
     /// Where to go on, if there may be more.
     next: Option<(TimestampMs, i64)>,
@@ -174,9 +223,8 @@ fn prune(connection: &Connection, project: &str, keep: &Retention, after: (Times
             return Ok(batch);
         }
         if old.may_go {
-            delete(connection, project, &old)?;
+            batch.runs.push(delete(connection, project, &old)?);
             tally.count(&old);
-            batch.runs.push(run_id(old.run.clone())?);
             batch.bytes += old.bytes;
         }
         batch.next = Some((old.created_at, old.key));
@@ -224,22 +272,24 @@ impl Store {
     /// [`StoreError::Running`] while a process has it in hand; [`StoreError::NoSuchRun`].
     pub fn delete_run(&self, run: &RunId) -> Result<()> {
         let (run, outside) = (run.clone(), self.outside());
-        let deleted = run.clone();
-        self.database.write(Durability::Process, move |connection| delete_one(connection, &run, &outside))?;
+        let deleted =
+            self.database.write(Durability::Process, move |connection| delete_one(connection, &run, &outside))?;
         self.forget_created(&[deleted]);
         Ok(())
     }
 
-    /// Deletes the files that runs have created, where they are kept beside the history.
-    pub(crate) fn forget_created(&self, runs: &[RunId]) {
-        let Some(folder) = self.path().parent().map(|folder| folder.join(CREATED)) else { return };
-        for run in runs {
-            let folder = folder.join(run.as_str());
-            match std::fs::remove_dir_all(&folder) {
-                Ok(()) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                // The run is gone, and nobody asks for its files any more.
-                Err(error) => tracing::warn!(path = %folder.display(), %error, "files of a deleted run stay"),
+    /// Deletes the files that deleted runs had created.
+    pub(crate) fn forget_created(&self, deleted: &[Deleted]) {
+        for Deleted { run, folders } in deleted {
+            // Rows of long ago do not say where.
+            let beside = self.path().parent().map(|folder| folder.join(CREATED).join(run.as_str()));
+            for folder in folders.iter().chain(&beside) {
+                if let Err(error) = remove_folder(folder)
+                    && error.kind() != std::io::ErrorKind::NotFound
+                {
+                    // The run is gone, and nobody asks for its files any more.
+                    tracing::warn!(path = %folder.display(), %error, "files of a deleted run stay");
+                }
             }
         }
     }

@@ -36,6 +36,7 @@ pub(crate) const HISTORY: Schema = Schema {
         include_str!("../../../migrations/history/0005_standing.sql"),
         include_str!("../../../migrations/history/0006_clock.sql"),
         include_str!("../../../migrations/history/0007_sealed_form.sql"),
+        include_str!("../../../migrations/history/0008_family.sql"),
     ],
     min_writer: 1,
 };

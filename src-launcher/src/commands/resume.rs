@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{AnswerAction, CancelReason, InteractionKind, Limits, Origin, RunId, RunStatus, TimestampMs};
+use model::{AnswerAction, CancelReason, Envelope, InteractionKind, Limits, Origin, RunId, RunStatus, TimestampMs};
 use runtime::{Executor, Folders, Project, ResumeError, StartError, WorkerImage};
 use serde_json::{Value, json};
 use store::{NewAnswer, Question, RunRecord, Store, StoreError};
 
-use super::run::{endings, follow, runtime};
+use super::run::{endings, follow, runtime, see_through};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
@@ -18,6 +18,9 @@ use crate::{moved, open, out, profile, terminal};
 
 /// How long the process that has a run may take to see an answer, before the run is taken over.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Exit codes from here on tell of a signal: whoever sent it wants nothing more to be done.
+const SIGNALLED: u8 = 128;
 
 /// How often a run that another process has is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -84,7 +87,62 @@ pub(crate) fn resume(store: Store, run: &RunId, answer: &Answer<'_>) -> Result<u
         }
         None => {}
     }
-    go_on(store, run, project)
+    let code = go_on(store.clone(), run, project)?;
+    if code < SIGNALLED {
+        go_on_above(&store, run)?;
+    }
+    Ok(code)
+}
+
+/// Takes up what waited for a run that is over, as its own process would have: whoever answered sees all of it through.
+/// Only the result of the run that was named is printed.
+fn go_on_above(store: &Store, run: &RunId) -> Result<(), Failure> {
+    let mut below = run.clone();
+    while let Some(above) = store.waiting_above(&below).map_err(|error| open::store_failure(&error))? {
+        out::note(&format!("run {above} has waited for run {below}, and goes on"));
+        let found = record(store, &above)?;
+        let later = || format!("continue it with `workflow-code runs resume {above}`");
+        let project = project_of(&found, store, None).map_err(|failure| Failure { hint: Some(later()), ..failure })?;
+        let Some(envelope) = drive_above(store, &above, found.summary.epoch, Arc::new(project))? else {
+            // Somebody else has it in hand, and sees to what is above it.
+            return Ok(());
+        };
+        let said = envelope.error.as_ref().map(|error| format!(": {}", out::one_line(&error.message)));
+        let status = json!(envelope.status);
+        out::note(&format!("run {above}: {}{}", status.as_str().unwrap_or_default(), said.unwrap_or_default()));
+        below = above;
+    }
+    Ok(())
+}
+
+/// Has a run go on here that waited for another; `None` when somebody else was faster, or it did not end here.
+fn drive_above(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Result<Option<Envelope>, Failure> {
+    in_executor(store, |executor| async move {
+        let files = project.managed_files();
+        let endings = endings();
+        match executor.resume(run, Some(epoch), project).await {
+            Ok(handle) => Ok(see_through(handle, &files, endings).await.0),
+            Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => Ok(None),
+            Err(error) => Err(Failure::environment(with_causes(&error))),
+        }
+    })
+}
+
+/// Drives one run in an executor of its own, and ends that.
+fn in_executor<T, F: Future<Output = Result<T, Failure>>>(
+    store: &Store,
+    work: impl FnOnce(Executor) -> F,
+) -> Result<T, Failure> {
+    process::orphans::inherit();
+    let runtime = runtime()?;
+    let executor = Executor::new(store.clone(), WorkerImage::own(), 1);
+    let outcome = runtime.block_on(async {
+        let outcome = work(executor.clone()).await;
+        executor.end().await;
+        outcome
+    });
+    runtime.shutdown_background();
+    outcome
 }
 
 /// Says what is about to be answered, as it would be asked.
@@ -286,25 +344,16 @@ fn wait_for_answer(found: &RunRecord) -> Result<u8, Failure> {
 
 /// Has the run go on here; `None` when somebody else was faster.
 fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Result<Option<u8>, Failure> {
-    process::orphans::inherit();
-    let runtime = runtime()?;
-    let executor = Executor::new(store.clone(), WorkerImage::own(), 1);
-    let files = project.managed_files();
-    let code = runtime.block_on(async {
+    in_executor(store, |executor| async move {
+        let files = project.managed_files();
         let endings = endings();
         match executor.resume(run, Some(epoch), project).await {
-            Ok(handle) => {
-                let code = follow(handle, &files, endings).await;
-                executor.end().await;
-                Ok(Some(code))
-            }
+            Ok(handle) => Ok(Some(follow(handle, &files, endings).await)),
             Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => Ok(None),
             Err(ResumeError::Store(StoreError::NoSuchRun { .. })) => Err(no_such_run(run)),
             Err(error) => Err(Failure::environment(with_causes(&error))),
         }
-    })?;
-    runtime.shutdown_background();
-    Ok(code)
+    })
 }
 
 /// Asks an agent of a run that has ended again, in this process.

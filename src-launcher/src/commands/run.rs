@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use model::{CancelReason, Entrypoint, EnvelopeStatus, ErrorCode, Limits, Origin, RunCaps, RunError, StructureReport};
+use model::{
+    CancelReason, Entrypoint, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunCaps, RunError, StructureReport,
+};
 use project::{ManagedFiles, Manifest};
 use runtime::{Asked, Executor, RunEvent, RunHandle, StartError, WorkerImage};
 use serde_json::Value;
@@ -169,7 +171,29 @@ fn input(options: &Run, entrypoint: &Entrypoint) -> Result<Value, Failure> {
 }
 
 /// Shows what happens, asks on the terminal when there is one, and prints the result.
-pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles, mut endings: UnboundedReceiver<u8>) -> u8 {
+pub(crate) async fn follow(run: RunHandle, files: &ManagedFiles, endings: UnboundedReceiver<u8>) -> u8 {
+    let (envelope, interrupted) = see_through(run, files, endings).await;
+    let Some(envelope) = envelope else {
+        out::note("error: the run ended without a result");
+        return Exit::Failed as u8;
+    };
+    if let Some(error) = &envelope.error {
+        tell_whole(error);
+    }
+    out::json(&envelope.to_json(usize::MAX));
+    match (envelope.status, interrupted) {
+        (EnvelopeStatus::Success, _) => 0,
+        (EnvelopeStatus::Cancelled, Some(code)) => code,
+        _ => Exit::Failed as u8,
+    }
+}
+
+/// The same without the last word. Returns the result, and the exit code of a signal that has ended it.
+pub(crate) async fn see_through(
+    mut run: RunHandle,
+    files: &ManagedFiles,
+    mut endings: UnboundedReceiver<u8>,
+) -> (Option<Envelope>, Option<u8>) {
     let mut interrupted = None;
     if let Some(id) = &run.run_id {
         out::note(&format!("run {id}"));
@@ -192,21 +216,7 @@ pub(crate) async fn follow(mut run: RunHandle, files: &ManagedFiles, mut endings
                 }
                 event => show(event),
             },
-            result = &mut run.result => {
-                let Ok(envelope) = result else {
-                    out::note("error: the run ended without a result");
-                    return Exit::Failed as u8;
-                };
-                if let Some(error) = &envelope.error {
-                    tell_whole(error);
-                }
-                out::json(&envelope.to_json(usize::MAX));
-                return match (envelope.status, interrupted) {
-                    (EnvelopeStatus::Success, _) => 0,
-                    (EnvelopeStatus::Cancelled, Some(code)) => code,
-                    _ => Exit::Failed as u8,
-                };
-            }
+            result = &mut run.result => return (result.ok(), interrupted),
             Some(code) = endings.recv(), if interrupted.is_none() => {
                 interrupted = Some(code);
                 cancel(&run);

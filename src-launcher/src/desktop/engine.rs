@@ -136,8 +136,9 @@ impl Engine {
     pub(super) fn go_on(&self, run: &RunId, project: Arc<Project>) {
         let (executor, run) = (self.shared.executor.clone(), run.clone());
         self.shared.handle.spawn(async move {
-            if let Err(error) = go_on(&executor, &run, project).await {
-                tracing::error!(%run, "the run cannot be continued: {error}");
+            match go_on(&executor, &run, project).await {
+                Ok(()) => go_on_above(&executor, run).await,
+                Err(error) => tracing::error!(%run, "the run cannot be continued: {error}"),
             }
         });
     }
@@ -215,6 +216,33 @@ fn standing(store: &Store, record: &RunRecord, began: Instant) -> Standing {
         | RunStatus::WaitingForInput
         | RunStatus::Interrupted
         | RunStatus::Cancelled => Standing::Take,
+    }
+}
+
+/// Takes up what waited for a run that is over: whoever answered sees all of it through.
+async fn go_on_above(executor: &Executor, run: RunId) {
+    let mut below = run;
+    loop {
+        let (store, id) = (executor.store().clone(), below.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            let Some(above) = store.waiting_above(&id).map_err(|error| with_causes(&error))? else { return Ok(None) };
+            let record = store.show(&above).map_err(|error| with_causes(&error))?;
+            let project =
+                crate::commands::resume::project_of(&record, &store, None).map_err(|failure| failure.message)?;
+            Ok::<_, String>(Some((above, Arc::new(project))))
+        });
+        let above = match looked.await.map_err(|error| error.to_string()).flatten() {
+            Ok(Some((above, project))) => go_on(executor, &above, project).await.map(|()| above),
+            Ok(None) => return,
+            Err(error) => Err(error),
+        };
+        match above {
+            Ok(above) => below = above,
+            Err(error) => {
+                tracing::error!(run = %below, "the run that waited for this one cannot be continued: {error}");
+                return;
+            }
+        }
     }
 }
 

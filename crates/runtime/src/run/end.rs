@@ -88,7 +88,7 @@ pub fn envelope_status(status: RunStatus) -> EnvelopeStatus {
 }
 
 /// Names the command that continues a run.
-pub(super) fn continued_by(run: &RunId, project: &Project) -> String {
+fn continued_by(run: &RunId, project: &Project) -> String {
     format!("`{}` continues the run", project.history_place().command(&["runs", "resume", run.as_str()]))
 }
 

@@ -24,7 +24,7 @@ use model::{
 };
 use script::{CallKind, HostCall, HostError, Job, JobKind, JournalRow, Sources};
 use serde_json::Value;
-use store::{Finish, Lease, Masker, Question, RunRecord, Store};
+use store::{Finish, Lease, Masker, Question, RunRecord, Store, Told};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
@@ -39,7 +39,7 @@ use crate::supervisor::Worker;
 
 use clock::RunClock;
 pub use end::envelope_status;
-use end::{End, Ending, continued_by, waiting_error};
+use end::{End, Ending, waiting_error};
 use nodes::Nodes;
 pub use questions::Asked;
 use questions::{Asker, Open};
@@ -63,6 +63,9 @@ const TOGETHER: usize = 64;
 
 /// How often what a run wrote and the state of its nodes are recorded while it runs.
 const RECORD: Duration = Duration::from_millis(100);
+
+/// How long whoever answered a run may take to take it up.
+const TAKEN_UP: Duration = Duration::from_secs(5);
 
 /// How often an open question is looked at, since anybody may answer it.
 const LOOK: Duration = Duration::from_millis(50);
@@ -115,7 +118,16 @@ pub(crate) struct Past {
     pub(crate) files: Vec<CreatedFile>,
     /// How long it had worked.
     pub(crate) spent: Duration,
+    /// How much it had told.
+    pub(crate) told: Told,
     pub(crate) resumed: bool,
+}
+
+impl Past {
+    /// The past of a run that begins.
+    pub(crate) fn none() -> Self {
+        Self { told: Told { narrated: Some(0), said: None }, ..Self::default() }
+    }
 }
 
 /// One agent is asked again, and other results are kept for calls that come up again.
@@ -197,8 +209,9 @@ impl Drive {
             },
             logs: store.log_writer(&lease),
             unrecorded: false,
-            said: None,
+            said: past.told.said,
             unsaid: false,
+            narrated: past.told.narrated,
             files: past.files.clone(),
             open: Vec::new(),
             asked_before: past.questions.clone(),
@@ -264,6 +277,10 @@ impl Drive {
         drop(place);
         match end {
             LegEnd::Over(end) => {
+                if end.status == RunStatus::Success {
+                    // What it asked and did not wait for is asked no more.
+                    running.open.clear();
+                }
                 // What cannot be recorded here shows when the end is.
                 let _ = running.run_again().await;
                 running.show_the_rest();
@@ -367,10 +384,13 @@ impl Drive {
         let mut worker = match Worker::start(&self.shared.image, root, &self.shared.workers) {
             Ok(worker) => worker,
             Err(error) => {
+                let message = match project::Manifest::read(root) {
+                    // A worker starts in the folder, and a folder may go while its server lives.
+                    Err(problem) if !root.is_dir() => problem.sentence(),
+                    _ => "no worker process could be started".to_owned(),
+                };
                 let cause = format!("{error}: {}", error.source);
-                let error =
-                    RunError::new(ErrorCode::WorkerDied, "no worker process could be started").with_cause(cause);
-                return LegEnd::Over(End::failed(error));
+                return LegEnd::Over(End::failed(RunError::new(ErrorCode::WorkerDied, message).with_cause(cause)));
             }
         };
         worker.say(&first);
@@ -493,6 +513,9 @@ impl Drive {
                     }
                 },
                 Some(told) = family.recv() => {
+                    if let ChildNews::Answered = told {
+                        look.reset_immediately();
+                    }
                     if let Err(stop) = running.hear_child(told, &calls).await {
                         break stopped(stop);
                     }
@@ -745,6 +768,7 @@ impl Drive {
             job.sources = Sources::Kept(sources.clone());
         }
         job.journal.clone_from(&past.journal);
+        job.narrated = past.told.narrated;
         job
     }
 
@@ -782,9 +806,12 @@ impl Drive {
 
     /// Waits until a run that another process has taken over has ended or waits again, and tells of it.
     async fn follow_elsewhere(&self, lease: &Lease) -> Envelope {
+        let began = Instant::now();
         loop {
             let (store, run) = (self.store(), lease.run().clone());
             match blocking(move || store.show(&run)).await {
+                // Whoever answered it takes it up within moments, or the result says that it can be.
+                Ok(record) if is_between(&record) && began.elapsed() < TAKEN_UP => {}
                 Ok(record) if !record.summary.status.needs_owner() => {
                     return envelope_of(&record, &self.request.project);
                 }
@@ -849,7 +876,8 @@ impl Drive {
             }
             Err(error) => {
                 tracing::error!(run = %lease.run(), %error, "the end of a run could not be recorded");
-                let message = format!("the end of the run could not be recorded: {}", model::with_causes(&error));
+                let why = self.host.without_folders(&model::with_causes(&error));
+                let message = format!("the end of the run could not be recorded: {why}");
                 self.envelope(lease, End::failed(RunError::new(ErrorCode::WorkerDied, message)), files)
             }
         }
@@ -918,6 +946,33 @@ fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
     disk::replace_unsynced(file, text.as_bytes(), 0o600)
 }
 
+/// Whether a run was answered and nobody has taken it up yet.
+fn is_between(record: &RunRecord) -> bool {
+    record.summary.status == RunStatus::WaitingForInput && record.pending().is_none()
+}
+
+/// What is to be said of a run that asks nothing; nothing when it has succeeded. `command` writes a command that leads to
+/// the run's history.
+#[must_use]
+pub fn standing_error(record: &RunRecord, command: &dyn Fn(&[&str]) -> String) -> Option<RunError> {
+    let run = record.summary.run_id.as_str();
+    let said = record.report.error.clone();
+    let otherwise = |message: String| Some(RunError::new(ErrorCode::InteractionRequired, message));
+    let goes_on = || format!("`{}` continues the run", command(&["runs", "resume", run]));
+    match record.summary.status {
+        RunStatus::Interrupted => {
+            said.or_else(|| otherwise(format!("the process that had the run is gone; {}", goes_on())))
+        }
+        // No result is bare: whoever gets it is to know what comes next.
+        RunStatus::WaitingForInput => otherwise(format!("the run was answered and waits to go on; {}", goes_on())),
+        RunStatus::Queued | RunStatus::Running => otherwise(format!(
+            "another process has the run; its result is then given by `{}`",
+            command(&["runs", "wait", run])
+        )),
+        RunStatus::Success | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Timeout => said,
+    }
+}
+
 /// Makes the result of a recorded run.
 #[must_use]
 pub fn envelope_of(record: &RunRecord, project: &crate::Project) -> Envelope {
@@ -930,11 +985,7 @@ pub fn waiting_envelope(record: &RunRecord, project: &crate::Project, code: Erro
     let pending = record.pending();
     let error = match pending {
         Some(question) => Some(waiting_error(code, &record.summary.run_id, &question.form, question.kind, project)),
-        None if record.summary.status == RunStatus::Interrupted => Some(RunError::new(
-            ErrorCode::InteractionRequired,
-            format!("the process that had the run is gone; {}", continued_by(&record.summary.run_id, project)),
-        )),
-        None => record.report.error.clone(),
+        None => standing_error(record, &|words| project.history_place().command(words)),
     };
     Envelope {
         run_id: Some(record.summary.run_id.clone()),

@@ -30,7 +30,14 @@ pub(super) struct Nodes {
 impl Nodes {
     /// Takes up the nodes of a run that goes on. Some of them, and how agents ended, may not have been recorded before its
     /// process was gone: `members` come from the journal.
-    pub(super) fn resumed(list: Vec<Node>, members: HashMap<u64, Value>) -> Self {
+    pub(super) fn resumed(mut list: Vec<Node>, members: HashMap<u64, Value>) -> Self {
+        for node in &mut list {
+            if node.status == NodeStatus::Cancelled && node.kind != NodeKind::Agent {
+                // It had ended with the run, which goes on. One that was over before comes to its end again.
+                node.status = NodeStatus::Running;
+                node.finished_at = None;
+            }
+        }
         let places = list.iter().enumerate().map(|(place, node)| (node.id, place)).collect();
         let finished = list.iter().filter(|node| node.status.is_final()).count() as u64;
         let agents = list.iter().filter(|node| node.kind == NodeKind::Agent).count() as u64;
@@ -183,15 +190,7 @@ impl Nodes {
 
     /// Nothing goes on in a run that has ended.
     pub(super) fn close(&mut self, run: RunStatus, at: TimestampMs) {
-        let left = match run {
-            RunStatus::Success => NodeStatus::Success,
-            RunStatus::Failed | RunStatus::Timeout => NodeStatus::Failed,
-            RunStatus::Queued
-            | RunStatus::Running
-            | RunStatus::WaitingForInput
-            | RunStatus::Interrupted
-            | RunStatus::Cancelled => NodeStatus::Cancelled,
-        };
+        let left = NodeStatus::of_ended(run);
         for node in &mut self.list {
             if node.kind == NodeKind::Agent {
                 settle(node, MemberOutcome::Cancelled);

@@ -47,6 +47,8 @@ pub(super) struct Running {
     pub(super) said: Option<SaidProgress>,
     /// Whether that is not recorded yet.
     pub(super) unsaid: bool,
+    /// How much it has told but for nodes, where that was counted from the beginning.
+    pub(super) narrated: Option<u64>,
     pub(super) files: Vec<CreatedFile>,
     pub(super) open: Vec<Open>,
     /// Questions that the run had asked before it was taken up again.
@@ -181,7 +183,8 @@ impl Running {
                     self.in_flight += 1;
                     for note in self.crew.call(self.lease.run().as_str(), &self.context.project, call, results) {
                         if self.noted.insert((note.code.clone(), note.subject.clone())) {
-                            self.narrate(Narration::Note(note)).await;
+                            // Ours, and none of what the script tells.
+                            self.take_narration(Narration::Note(note)).await;
                         }
                     }
                     Ok(())
@@ -375,7 +378,8 @@ impl Running {
         let is_refusal = open.kind == InteractionKind::Form && action != AnswerAction::Accept;
         match open.asker {
             Asker::Script(call) if is_refusal => {
-                self.fail(call, "interaction_declined", "a person declined to answer".into(), results);
+                let message = format!("{} declined to answer", self.who_answered(open.number).await?);
+                self.fail(call, "interaction_declined", message, results);
             }
             Asker::Command => return Ok(Moved::Command(value)),
             Asker::Script(call) => {
@@ -386,7 +390,7 @@ impl Running {
                 self.start_program(call, *job, Some(open.number)).await?;
             }
             Asker::Program(call, job) => {
-                let message = format!("a person refused to run `{}`", job.program);
+                let message = format!("{} refused to run `{}`", self.who_answered(open.number).await?, job.program);
                 self.fail(call, "approval_denied", message, results);
             }
             Asker::Request(call) if value == Value::Bool(true) => {
@@ -394,19 +398,31 @@ impl Running {
                 self.call(call, results);
             }
             Asker::Request(call) => {
-                self.fail(call, "approval_denied", "a person refused to make the request again".into(), results);
+                let who = self.who_answered(open.number).await?;
+                self.fail(call, "approval_denied", format!("{who} refused to make the request again"), results);
             }
             Asker::Child { child, number, .. } => {
                 let answer = NewAnswer { action, content, by: "parent".into() };
                 let store = self.store.clone();
                 match blocking(move || store.answer(&child, number, &answer)).await {
-                    // It was answered there, and this is only the echo.
+                    // It was answered there with this one; only a version before this one has left that to do.
                     Ok(()) | Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => {}
                     Err(error) => return Err(error.into()),
                 }
             }
         }
         Ok(Moved::On)
+    }
+
+    /// Says who answered a question: what a client says is its own word, since it may have shown nothing to anybody.
+    async fn who_answered(&self, number: u64) -> Result<&'static str, Stop> {
+        let (store, run) = (self.store.clone(), self.lease.run().clone());
+        let questions = blocking(move || store.questions(&run)).await?;
+        let answer = questions.into_iter().find(|question| question.number == number).and_then(|one| one.answer);
+        Ok(match answer.as_ref().map(|answer| answer.by.as_str()) {
+            Some("client") => "the client (which may not have shown the question)",
+            _ => "a person",
+        })
     }
 
     /// Has a call fail, in the order of all results.
@@ -540,6 +556,7 @@ impl Running {
         let related = RelatedCall {
             executor: self.context.executor.clone(),
             store: self.store.clone(),
+            host: Arc::clone(&self.host),
             project: Arc::clone(&self.context.project),
             ancestry: self.context.ancestry.clone(),
             parent: self.lease.run().clone(),
@@ -585,11 +602,12 @@ impl Running {
                 let asker = Asker::Child { call, child, number: asked.number };
                 self.wait_for(Open { number, asker, form: asked.form, kind: asked.kind }).await;
             }
-            ChildNews::Answered { seq } => self.echo_answer(seq).await?,
             ChildNews::Interrupted { child } => {
                 let message = format!("the related run {child} was interrupted");
                 return Err(Stop::Unrecorded(RunError::new(ErrorCode::WorkerDied, message)));
             }
+            // Its question here was answered with it, and is looked at next.
+            ChildNews::Answered => {}
             ChildNews::Parked { seq } => {
                 self.children.remove(&seq);
                 self.in_flight = self.in_flight.saturating_sub(1);
@@ -598,26 +616,17 @@ impl Running {
         Ok(())
     }
 
-    /// A related run was answered under its own id: the question here is answered with it.
-    async fn echo_answer(&mut self, seq: u64) -> Result<(), Stop> {
-        let open = self.open.iter().find_map(|open| match &open.asker {
-            Asker::Child { call, child, number } if call.seq == seq => Some((open.number, child.clone(), *number)),
-            Asker::Child { .. } | Asker::Script(_) | Asker::Command | Asker::Request(_) | Asker::Program(..) => None,
-        });
-        let Some((ours, child, theirs)) = open else { return Ok(()) };
-        let (store, run) = (self.store.clone(), self.lease.run().clone());
-        blocking(move || {
-            let questions = store.questions(&child)?;
-            let answer = questions.into_iter().find(|question| question.number == theirs).and_then(|one| one.answer);
-            let Some(answer) = answer else { return Ok(()) };
-            let echo = NewAnswer { action: answer.action, content: answer.content, by: answer.by };
-            match store.answer(&run, ours, &echo) {
-                Ok(()) | Err(StoreError::AlreadyAnswered { .. } | StoreError::NotWaiting { .. }) => Ok(()),
-                Err(error) => Err(error),
-            }
-        })
-        .await?;
-        Ok(())
+    /// A related run is over: nothing of what it asked is open here any more, whether it was answered or not, and whether
+    /// that was seen yet or not. (Its record and this one are answered together.)
+    async fn close_questions_of(&mut self, call: &HostCall) {
+        let is_of = |open: &Open| matches!(&open.asker, Asker::Child { call: asking, .. } if asking.seq == call.seq);
+        let (over, open): (Vec<Open>, Vec<Open>) = self.open.drain(..).partition(is_of);
+        self.open = open;
+        for question in over {
+            self.nodes.waits(call.own_node, false);
+            self.unrecorded = true;
+            let _ = self.events.send(RunEvent::Answered { number: question.number }).await;
+        }
     }
 
     /// Related runs do not outlive the run that started them, unless both wait for a person.
@@ -667,6 +676,9 @@ impl Running {
         outcome: Result<Value, HostError>,
         at: TimestampMs,
     ) -> Result<Done, Stop> {
+        if call.kind == CallKind::Related {
+            self.close_questions_of(call).await;
+        }
         self.run_again().await?;
         if self.host.known_secrets() != self.masked {
             // The call has brought one, as its result or with the connection: from now on it is masked in all that is
@@ -679,18 +691,25 @@ impl Running {
             self.files.retain(|file| file.path != created.path);
             self.files.push(created);
         }
-        let mut member = None;
+        let mut more = None;
         if call.kind == CallKind::Agent {
             match &outcome {
                 Ok(answer) => self.nodes.answered(call.own_node, answer),
                 Err(error) => self.nodes.answered(call.own_node, &serde_json::json!({ "reason": error.message })),
             }
-            member = self.nodes.member(call.own_node, at);
+            more = self.nodes.member(call.own_node, at).map(|member| ("member", member));
             self.crew.forget(call.seq);
             self.unrecorded = true;
         }
+        if call.kind == CallKind::Related {
+            let secrets = self.host.handed_up();
+            // What is in the row is sealed with them.
+            more = (outcome.is_ok() && !secrets.is_empty()).then(|| ("secrets", serde_json::json!(secrets)));
+        }
+        let outcome =
+            outcome.map_err(|error| HostError { message: self.host.without_folders(&error.message), ..error });
         let delivered = Delivered { seq: call.seq, at, outcome };
-        let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq), member);
+        let rows = crate::journal::rows(call, &delivered, self.begun.contains(&call.seq), more);
         Ok(Done { delivered, rows, durability: crate::journal::durability(call.kind) })
     }
 
@@ -729,7 +748,18 @@ impl Running {
         self.logs = self.store.log_writer(&self.lease);
     }
 
+    /// Takes in what a script or command tells.
     async fn narrate(&mut self, narration: Narration) {
+        let is_node = matches!(narration, Narration::NodeStarted { .. } | Narration::NodeEnded { .. });
+        self.take_narration(narration).await;
+        if let Some(narrated) = self.narrated.as_mut().filter(|_| !is_node) {
+            *narrated += 1;
+            self.logs.set_narrated(*narrated);
+            self.unrecorded = true;
+        }
+    }
+
+    async fn take_narration(&mut self, narration: Narration) {
         let at = self.now();
         match narration {
             Narration::Phase { title, .. } => self.progress(None, None, Some(title)),
@@ -775,7 +805,10 @@ impl Running {
                     return;
                 }
                 self.unrecorded = true;
-                // What was finished counts until `progress()` says something of its own.
+                if self.said.is_some() {
+                    // Whoever says how far it has come counts for itself.
+                    return;
+                }
                 let finished = f64::from(u32::try_from(self.nodes.finished).unwrap_or(u32::MAX));
                 self.progress(Some(finished), None, None);
             }

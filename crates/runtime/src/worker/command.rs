@@ -142,35 +142,54 @@ fn finish(job: &CommandJob, stdout: Collected) -> Outcome {
             };
             Outcome::Success { output }
         }
-        Err(message) => failed(message),
+        Err(error) => Outcome::Failed { error },
     }
 }
 
-fn read_report(path: &str) -> Result<Option<Value>, String> {
+/// The error of a report that cannot be taken. Where it lies is for the record: that folder is nobody's business who made
+/// the call.
+fn unusable(message: impl Into<String>, cause: Option<String>) -> RunError {
+    let error = RunError::new(ErrorCode::CommandFailed, message);
+    match cause {
+        Some(cause) => error.with_cause(cause),
+        None => error,
+    }
+}
+
+fn read_report(path: &str) -> Result<Option<Value>, RunError> {
     // The command may have put anything there: a link to a file that it could not read, a pipe that never ends.
     let file = match disk::read::open_regular(Path::new(path)) {
         Ok((file, _)) => file,
         Err(ReadError::NotFound { .. }) => return Ok(None),
-        Err(error) => return Err(format!("its report cannot be read: {error}")),
+        Err(ReadError::NotRegular { path, kind }) => {
+            let message = format!("its report is {kind}, not a regular file");
+            return Err(unusable(message, Some(path.display().to_string())));
+        }
+        Err(error) => return Err(unusable("its report cannot be read", Some(model::with_causes(&error)))),
     };
     let mut bytes = Vec::new();
     let most = u64::try_from(OUTPUT_BYTES).unwrap_or(u64::MAX);
-    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("its report cannot be read: {error}"))?;
+    file.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unusable(format!("its report cannot be read: {error}"), None))?;
     if bytes.is_empty() {
         return Ok(None);
     }
     if bytes.len() > OUTPUT_BYTES {
-        return Err(format!("its report is over {} MiB", OUTPUT_BYTES / 1024 / 1024));
+        return Err(unusable(format!("its report is over {} MiB", OUTPUT_BYTES / 1024 / 1024), None));
     }
     if !model::within_depth(&bytes, Limits::JSON_DEPTH) {
-        return Err(format!("its report is nested over {} levels", Limits::JSON_DEPTH));
+        return Err(unusable(format!("its report is nested over {} levels", Limits::JSON_DEPTH), None));
     }
-    serde_json::from_slice(&bytes).map(Some).map_err(|error| format!("its report is no JSON: {error}"))
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| unusable(format!("its report is no JSON: {error}"), None))
 }
 
 /// Reads `{"output"}`, `{"errCode", "errMsg"}` or `{"pending"}`.
 fn judge(report: &Value) -> Result<Outcome, String> {
-    let Some(report) = report.as_object() else {
+    let known = |report: &&serde_json::Map<String, Value>| {
+        ["output", "errCode", "pending"].iter().any(|key| report.contains_key(*key))
+    };
+    let Some(report) = report.as_object().filter(known) else {
         return Err("its report is no JSON object with `output`, `errCode` or `pending`".into());
     };
     if let Some(form) = report.get("pending").filter(|form| !form.is_null()) {

@@ -194,9 +194,10 @@ impl Shared {
         // it would otherwise never hear of it again.
         let is_node = matches!(event, Narration::NodeStarted { .. } | Narration::NodeEnded { .. });
         match self.narrated.get() {
+            _ if is_node => {}
             Some(0) => {}
             Some(left) => return self.narrated.set(Some(left - 1)),
-            None if !is_node && !self.replay.borrow().is_live() => return,
+            None if !self.replay.borrow().is_live() => return,
             None => {}
         }
         self.send(ToHost::Narrate(event));

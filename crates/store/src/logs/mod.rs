@@ -96,9 +96,16 @@ pub struct LogWriter {
     entries: Vec<(LogStream, TimestampMs, String)>,
     buffered: usize,
     lost: usize,
+    /// How much the run has told, when that is news.
+    narrated: Option<u64>,
 }
 
 impl LogWriter {
+    /// Takes note of how much the run has told by now: what of it has text is in what was pushed.
+    pub fn set_narrated(&mut self, narrated: u64) {
+        self.narrated = Some(narrated);
+    }
+
     fn mask(&mut self, stream: LogStream) -> &mut MaskStream {
         let [stdout, stderr] = &mut self.masks;
         match stream {
@@ -147,16 +154,25 @@ impl LogWriter {
     /// [`crate::StoreError::StaleEpoch`] when the run is in other hands. What was not written is kept for the next
     /// attempt, up to 4 MiB.
     pub fn flush(&mut self) -> Result<()> {
-        if self.entries.is_empty() {
+        if self.entries.is_empty() && self.narrated.is_none() {
             return Ok(());
         }
         let chunks: Vec<Chunk> = chunks(&self.entries);
-        let lease = self.lease.clone();
+        let (lease, narrated) = (self.lease.clone(), self.narrated.and_then(|count| i64::try_from(count).ok()));
         self.store.database.write(Durability::Process, move |connection| {
             let state = held(connection, &lease)?;
+            if let Some(narrated) = narrated {
+                connection
+                    .prepare_cached("UPDATE runs SET narrated = ?2 WHERE key = ?1")?
+                    .execute((state.key, narrated))?;
+            }
+            if chunks.is_empty() {
+                return Ok(());
+            }
             append(connection, &state, &chunks)?;
             note(connection, &state, "log")
         })?;
+        self.narrated = None;
         self.entries.clear();
         self.buffered = 0;
         Ok(())
@@ -433,6 +449,7 @@ impl Store {
             entries: Vec::new(),
             buffered: 0,
             lost: 0,
+            narrated: None,
         }
     }
 

@@ -150,8 +150,8 @@ impl Row {
         let start = i64::try_from(self.owner.start).unwrap_or(0);
         let mut insert = connection.prepare_cached(
             "INSERT INTO runs (run_id, project, registered, entrypoint, entrypoint_title, status, origin, client, \
-             parent, created_at, started_at, sealed, owner_pid, owner_start, owner_boot) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
+             parent, created_at, started_at, sealed, owner_pid, owner_start, owner_boot, narrated) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, 0) \
              ON CONFLICT (run_id) DO NOTHING",
         )?;
         let mut taken = None;

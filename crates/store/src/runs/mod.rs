@@ -20,6 +20,7 @@ use crate::{Owner, StoreError};
 pub use count::Counted;
 #[cfg(test)]
 pub(crate) use count::{UNENDED, between_sql};
+pub(crate) use create::{ERROR, FACTS, FILES};
 pub use create::{FirstStatus, NewRun, RunProject};
 #[cfg(test)]
 pub(crate) use found::PART_OF;
@@ -38,8 +39,8 @@ pub(crate) use search::{HITS, NEWEST, SEEK, TERM, WALK, search, search_sql};
 pub use show::{INSTANCE_FIELD, RunRecord, RunSizes, Stage};
 #[cfg(test)]
 pub(crate) use state::UNFINISHED;
-pub use state::{CallEnd, CancelOutcome, Finish, Signals, Taken};
-pub(crate) use state::{Step, cancel_now, step};
+pub use state::{CallEnd, CancelOutcome, Finish, Signals, Taken, Told};
+pub(crate) use state::{Step, cancel, cancel_now, hand_over, step};
 
 /// The right to write a run's records: held by its owner until another process takes the run over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,10 +160,12 @@ pub(crate) struct State {
     pub(crate) cancel_requested: Option<CancelReason>,
     pub(crate) sealed: bool,
     pub(crate) owner: Option<Owner>,
+    /// The run that started it, if one did.
+    pub(crate) parent: Option<RunId>,
 }
 
 const FIND: &str = "SELECT key, run_id, project, status, epoch, cancel_reason, cancel_requested, sealed, owner_pid, \
-     owner_start, owner_boot FROM runs WHERE run_id = ?1";
+     owner_start, owner_boot, parent FROM runs WHERE run_id = ?1";
 
 fn state(row: &Row<'_>) -> Outcome<State> {
     let run = run_id(row.get(1)?)?;
@@ -182,13 +185,18 @@ fn state(row: &Row<'_>) -> Outcome<State> {
         cancel_requested: reason(row.get(6)?)?,
         sealed: row.get(7)?,
         owner: owner.transpose()?,
+        parent: row.get::<_, Option<String>>(11)?.map(run_id).transpose()?,
     })
 }
 
 /// Finds a run by its id.
 pub(crate) fn find(connection: &Connection, run: &RunId) -> Outcome<State> {
-    let found = connection.prepare_cached(FIND)?.query_row([run.as_str()], |row| Ok(state(row))).optional()?;
-    found.unwrap_or_else(|| Err(StoreError::NoSuchRun { run: run.clone() }.into()))
+    find_recorded(connection, run)?.ok_or_else(|| StoreError::NoSuchRun { run: run.clone() }.into())
+}
+
+/// Finds a run by its id, if it is recorded still: related runs may have been deleted.
+pub(crate) fn find_recorded(connection: &Connection, run: &RunId) -> Outcome<Option<State>> {
+    connection.prepare_cached(FIND)?.query_row([run.as_str()], |row| Ok(state(row))).optional()?.transpose()
 }
 
 /// Finds the run of a lease, and checks that nobody has taken it over.

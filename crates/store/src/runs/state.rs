@@ -10,7 +10,7 @@ use crate::nodes::NodeRow;
 use crate::runs::create::{ERROR, FILES, OUTPUT, SEALED};
 use crate::runs::{Lease, PART_RESULT, SaidProgress, State, find, grow, held, index, note, searchable};
 use crate::store::Kept;
-use crate::{Durability, Owner, Result, Store, StoreError, StoreOptions, body, logs, nodes};
+use crate::{Durability, Owner, Result, Store, StoreError, StoreOptions, body, family, logs, nodes};
 
 /// How a run ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,15 @@ pub struct Signals {
     pub cancel: Option<CancelReason>,
 }
 
+/// How much a run has told so far.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Told {
+    /// Narrations other than nodes that are recorded, if they were counted.
+    pub narrated: Option<u64>,
+    /// How far it said it had come.
+    pub said: Option<SaidProgress>,
+}
+
 /// One change of state.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
@@ -79,6 +88,41 @@ pub(crate) fn cancel_now(connection: &Connection, state: &State, reason: CancelR
     let error = json!(RunError::new(ErrorCode::Cancelled, reason.sentence())).to_string();
     let bytes = body::put(connection, state.key, ERROR, &Stored::new(error.as_bytes()))?;
     grow(connection, state, bytes)
+}
+
+/// Cancels one run from outside, or tells the living process that has it.
+pub(crate) fn cancel(
+    connection: &Connection,
+    state: &State,
+    reason: CancelReason,
+    outside: &StoreOptions,
+) -> Outcome<CancelOutcome> {
+    if state.status == RunStatus::Cancelled && state.cancel_reason == Some(CancelReason::ClientGone) {
+        // The person's word is final: from now on nobody resumes it.
+        connection
+            .prepare_cached("UPDATE runs SET cancel_reason = ?2 WHERE key = ?1")?
+            .execute((state.key, reason.as_str()))?;
+        if reason != CancelReason::ClientGone {
+            forget_sealed(connection, state)?;
+            family::settle_above(connection, state, outside.clock.now())?;
+        }
+        note(connection, state, "status")?;
+        return Ok(CancelOutcome::Done);
+    }
+    if state.status.is_final() {
+        return Ok(CancelOutcome::Ended(state.status));
+    }
+    let alive = state.owner.as_ref().is_some_and(|owner| (outside.is_alive)(owner));
+    if state.status.needs_owner() && alive {
+        connection
+            .prepare_cached("UPDATE runs SET cancel_requested = ?2 WHERE key = ?1")?
+            .execute((state.key, reason.as_str()))?;
+        note(connection, state, "cancel")?;
+        return Ok(CancelOutcome::Requested);
+    }
+    cancel_now(connection, state, reason, outside.clock.now())?;
+    hand_over(connection, state, None)?;
+    Ok(CancelOutcome::Done)
 }
 
 /// Sets a status that was checked: row, stage and change feed. The only place where a run's status changes.
@@ -106,8 +150,12 @@ fn set(connection: &Connection, state: &State, step: Step) -> Outcome<()> {
         }
         grow(connection, state, -bytes)?;
     }
-    if step.to.is_final() && reason != Some(CancelReason::ClientGone.as_str()) {
-        forget_sealed(connection, state)?;
+    if step.to.is_final() {
+        nodes::close(connection, state.key, step.to, step.at)?;
+        if reason != Some(CancelReason::ClientGone.as_str()) {
+            forget_sealed(connection, state)?;
+            family::settle_above(connection, state, step.at)?;
+        }
     }
     note(connection, state, "status")
 }
@@ -127,11 +175,11 @@ fn forget_sealed(connection: &Connection, state: &State) -> Outcome<()> {
         .prepare_cached("UPDATE journal SET payload = NULL WHERE run = ?1 AND encoding >= 2")?
         .execute([state.key])?;
     connection.prepare_cached("UPDATE runs SET sealed = 0 WHERE key = ?1")?.execute([state.key])?;
-    Ok(())
+    family::forget_outputs(connection, state)
 }
 
 /// Sets who has the run in hand, with a new epoch. Returns it.
-fn hand_over(connection: &Connection, state: &State, owner: Option<&Owner>) -> Outcome<i64> {
+pub(crate) fn hand_over(connection: &Connection, state: &State, owner: Option<&Owner>) -> Outcome<i64> {
     let epoch = state.epoch + 1;
     connection
         .prepare_cached("UPDATE runs SET epoch = ?2, owner_pid = ?3, owner_start = ?4, owner_boot = ?5 WHERE key = ?1")?
@@ -206,8 +254,11 @@ impl Store {
     pub fn finish(&self, lease: &Lease, finish: Finish) -> Result<()> {
         let Finish { status, report, cancel_reason, files } = finish;
         let mut bodies: Vec<(&'static str, Kept)> = Vec::new();
+        let mut handed_up = None;
         if let Some(output) = &report.output {
-            bodies.push((OUTPUT, self.keep(output)));
+            let kept = self.keep(output);
+            handed_up = kept.sealed.is_some().then(|| self.seal_output(output)).flatten();
+            bodies.push((OUTPUT, kept));
         }
         if let Some(error) = &report.error {
             bodies.push((ERROR, self.keep(&json!(error))));
@@ -227,6 +278,9 @@ impl Store {
             let mut bytes = 0;
             for (kind, kept) in &bodies {
                 bytes += body::put(connection, state.key, kind, &kept.stored)?;
+            }
+            if let Some(sealed) = &handed_up {
+                bytes += family::keep_output(connection, &state, sealed)?;
             }
             if !nodes.is_empty() {
                 nodes::replace(connection, state.key, &nodes)?;
@@ -318,6 +372,8 @@ impl Store {
             let refused = |source| StoreError::Transition { run: run.clone(), source };
             state.status.check_retry().map_err(refused)?;
             set(connection, &state, Step { to: RunStatus::Running, reason: None, at: outside.clock.now() })?;
+            // From the agent on it may tell something else than before.
+            connection.prepare_cached("UPDATE runs SET narrated = NULL WHERE key = ?1")?.execute([state.key])?;
             let epoch = hand_over(connection, &state, Some(&owner))?;
             Ok(Lease { run: run.clone(), key: state.key, epoch })
         })
@@ -383,6 +439,22 @@ impl Store {
         })
     }
 
+    /// Returns how much a run has told so far, for whoever takes it up.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchRun`].
+    pub fn told(&self, run: &RunId) -> Result<Told> {
+        self.database.read(|connection| {
+            let key = find(connection, run)?.key;
+            let (narrated, progress): (Option<i64>, Option<String>) = connection
+                .prepare_cached("SELECT narrated, progress FROM runs WHERE key = ?1")?
+                .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let said = progress.map(|text| body::parse(&text, "a run's progress")).transpose()?;
+            Ok(Told { narrated: narrated.and_then(|count| u64::try_from(count).ok()), said })
+        })
+    }
+
     /// Marks runs as interrupted whose owner is gone. Never one whose owner lives, however long it was silent.
     /// Returns them.
     ///
@@ -435,7 +507,8 @@ impl Store {
     }
 
     /// Cancels a run from outside. One that a living process has in hand is cancelled by that process, which sees the
-    /// wish in [`Store::signals`]; a waiting, interrupted or abandoned one is cancelled here.
+    /// wish in [`Store::signals`]; a waiting, interrupted or abandoned one is cancelled here, and the related runs that it
+    /// has started with it. A run that waited for it, and that no process has in hand, can be continued from then on.
     ///
     /// # Errors
     ///
@@ -444,33 +517,11 @@ impl Store {
         let (run, outside) = (run.clone(), self.outside());
         self.database.write(Durability::Process, move |connection| {
             let state = find(connection, &run)?;
-            let resumable =
-                state.status == RunStatus::Cancelled && state.cancel_reason == Some(CancelReason::ClientGone);
-            if resumable {
-                // The person's word is final: from now on nobody resumes it.
-                connection
-                    .prepare_cached("UPDATE runs SET cancel_reason = ?2 WHERE key = ?1")?
-                    .execute((state.key, reason.as_str()))?;
-                if reason != CancelReason::ClientGone {
-                    forget_sealed(connection, &state)?;
-                }
-                note(connection, &state, "status")?;
-                return Ok(CancelOutcome::Done);
+            let outcome = cancel(connection, &state, reason, &outside)?;
+            if outcome == CancelOutcome::Done {
+                family::cancel_around(connection, &state, reason, &outside)?;
             }
-            if state.status.is_final() {
-                return Ok(CancelOutcome::Ended(state.status));
-            }
-            let alive = state.owner.as_ref().is_some_and(|owner| (outside.is_alive)(owner));
-            if state.status.needs_owner() && alive {
-                connection
-                    .prepare_cached("UPDATE runs SET cancel_requested = ?2 WHERE key = ?1")?
-                    .execute((state.key, reason.as_str()))?;
-                note(connection, &state, "cancel")?;
-                return Ok(CancelOutcome::Requested);
-            }
-            cancel_now(connection, &state, reason, outside.clock.now())?;
-            hand_over(connection, &state, None)?;
-            Ok(CancelOutcome::Done)
+            Ok(outcome)
         })
     }
 

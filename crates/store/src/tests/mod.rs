@@ -1,6 +1,7 @@
 //! Tests of the whole store on real files.
 
 mod data;
+mod family;
 mod interactions;
 mod journal;
 mod lists;
