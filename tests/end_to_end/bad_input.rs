@@ -635,7 +635,9 @@ fn a_report_that_is_a_pipe_or_a_link_is_refused() {
     for (tool, what) in [("pipe", "a named pipe"), ("link", "link")] {
         let result = client.call(tool, json!({})).result();
         let message = result["structuredContent"]["error"]["message"].as_str().unwrap_or_default();
-        assert!(message.contains("its report cannot be read") && message.contains(what), "{result}");
+        assert!(message.contains("its report is") && message.contains(what), "{result}");
+        let data = home.home().join(".workflow-code");
+        assert!(!result.to_string().contains(&*data.to_string_lossy()), "{result}");
     }
     client.finish();
     home.assert_nothing_left();

@@ -837,7 +837,8 @@ impl Running {
         self.flush().await;
         let mut logs = std::mem::replace(&mut self.logs, self.store.log_writer(&self.lease));
         if let Err(error) = blocking(move || logs.finish()).await {
-            tracing::error!(run = %self.lease.run(), %error, "what a run wrote could not be recorded");
+            let why = model::with_causes(&error);
+            tracing::error!(run = %self.lease.run(), "what a run wrote could not be recorded: {why}");
         }
     }
 
@@ -858,7 +859,8 @@ impl Running {
         .await;
         self.logs = logs;
         if let Err(error) = outcome {
-            tracing::error!(run = %self.lease.run(), %error, "what a run wrote could not be recorded");
+            let why = model::with_causes(&error);
+            tracing::error!(run = %self.lease.run(), "what a run wrote could not be recorded: {why}");
         }
     }
 }

@@ -157,7 +157,7 @@ impl LogWriter {
         if self.entries.is_empty() && self.narrated.is_none() {
             return Ok(());
         }
-        let chunks: Vec<Chunk> = chunks(&self.entries);
+        let chunks: Vec<Chunk> = if self.entries.is_empty() { Vec::new() } else { chunks(&self.entries) };
         let (lease, narrated) = (self.lease.clone(), self.narrated.and_then(|count| i64::try_from(count).ok()));
         self.store.database.write(Durability::Process, move |connection| {
             let state = held(connection, &lease)?;

@@ -246,6 +246,15 @@ fn what_was_told_is_counted_with_the_log() {
     assert_eq!(store.told(lease.run()).unwrap().narrated, Some(0), "not before it is written");
     log.flush().unwrap();
     assert_eq!(store.told(lease.run()).unwrap().narrated, Some(3));
+    // What has no text counts as well, and leaves nothing in the log.
+    for count in [4, 5] {
+        log.set_narrated(count);
+        log.flush().unwrap();
+        assert_eq!(store.told(lease.run()).unwrap().narrated, Some(count));
+    }
+    log.push(LogStream::Stdout, START, "two\n");
+    log.flush().unwrap();
+    assert_eq!(store.log_text(lease.run(), LogStream::Stdout).unwrap(), "one\ntwo\n");
 }
 
 #[test]

@@ -46,6 +46,7 @@ fn released_migrations_are_never_edited() {
             "ec583754b0b2601e2dd2d47de792f0a27f6e1982bed6776f04d81dba1c02ed89",
             "4ef787fdc9a96aeea2758d8043f0859014811fbd80d13bc80cab243b262e708d",
             "ae0155560c4a00300ac79650fc3eb6427377a68630d69d32331b1838d1c0dd6c",
+            "b51cfb8070a720a5aa8844299977b1614c75f03742fff808c68f44aa94cbdba3",
         ]
     );
     assert_eq!(

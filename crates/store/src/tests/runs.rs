@@ -286,7 +286,8 @@ fn a_run_is_printed_in_the_stable_shape() {
     let lease = store.create_run(&run()).unwrap();
     store.ask(&lease, &super::interactions::question(::model::ParamType::String)).unwrap();
     let shown = store.show(lease.run()).unwrap().to_json("out", "err");
-    let asked = json!({"title": "Tone", "fields": [{"name": "tone", "type": "string", "required": false}]});
+    let asked =
+        json!({"title": "Tone", "fields": [{"name": "tone", "title": "Tone", "type": "string", "required": false}]});
     assert_eq!(
         shown,
         json!({
