@@ -489,7 +489,7 @@ fn paste(home: &Environment, command: &str) -> Finished {
 #[test]
 fn commands_that_are_shown_can_be_pasted() {
     let home = environment();
-    let ask = "export default async (input, flow) => await flow.approve({ title: \"May it?\" });\n";
+    let ask = "export default async (input, flow) => await flow.approve({ tool: \"rm\", title: \"May it?\" });\n";
     project_at(
         &home,
         "it's a \"project\" 运行",
