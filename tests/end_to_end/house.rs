@@ -12,7 +12,7 @@ fn known(manifest: &Path) -> BTreeSet<String> {
         let name = line.split(['.', ' ', '=']).next()?;
         let name = name.strip_prefix("workflow-").unwrap_or(name);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates").join(name);
-        folder.is_dir().then(|| name.to_owned())
+        (!name.is_empty() && folder.is_dir()).then(|| name.to_owned())
     };
     dependencies.lines().filter_map(ours).collect()
 }

@@ -102,7 +102,8 @@ fn a_finished_journal_gives_the_same_without_asking_anything() {
     assert_eq!(run(&continued(&job, &whole), &mut again), expected);
     // Only the loser of the race, whose outcome nobody waited for, may still be asked for.
     assert!(again.calls.len() <= 1, "{:?}", again.calls);
-    assert_eq!(again.narrations, []);
+    // Nodes are told by their numbers, which whoever records them knows already.
+    assert!(again.narrations.iter().all(is_node), "{:?}", again.narrations);
     assert_eq!(again.loaded, whole.loaded);
 }
 

@@ -31,7 +31,8 @@ fn everything_is_read_in_its_order() {
     assert_eq!(manifest.language.as_deref(), Some("zh"));
     assert!(manifest.claude_workflows);
     assert_eq!((manifest.max_agents, manifest.max_tokens), (Some(5), Some(1000)));
-    assert!(manifest.errors.is_empty() && manifest.warnings.is_empty(), "{manifest:?}");
+    assert!(manifest.errors.is_empty(), "{manifest:?}");
+    assert!(matches!(&manifest.warnings[..], [one] if one.contains("`workflow.unknown`")), "{:?}", manifest.warnings);
 }
 
 #[rstest]
@@ -101,14 +102,25 @@ fn an_id_given_twice_is_marked_and_other_keys_are_warned_of() {
 #[test]
 fn broken_parts_do_not_hide_the_rest() {
     let manifest = read(&format!(
-        r#"{{"id": "{ID}", "projectType": "workflow", "workflow": {{"entrypoints": ["main.ts"], "secrets": "A",
+        r#"{{"id": "{ID}", "projectType": "workflow", "workflow": {{"entrypoints": ["main.ts"],
         "httpHosts": ["a", 1], "relatedProjects": {{"x": {{}}, "ok": {{"id": "{ID}"}}}}, "maxAgents": -1,
         "language": 3, "claudeWorkflows": "yes"}}}}"#
     ));
     assert_eq!(manifest.errors.len(), 1);
     assert_eq!(manifest.http_hosts, ["a"]);
     assert_eq!(manifest.related_projects.len(), 1);
-    assert_eq!(manifest.warnings.len(), 6, "{:?}", manifest.warnings);
+    assert_eq!(manifest.warnings.len(), 5, "{:?}", manifest.warnings);
+}
+
+#[rstest]
+#[case::text(r#""secrets": "A""#)]
+#[case::object(r#""secrets": {"A": 1}"#)]
+#[case::number_in_it(r#""secrets": ["A", 1]"#)]
+#[case::misspelt(r#""secret": ["A"]"#)]
+fn secrets_that_cannot_be_read_are_no_secrets_left_open(#[case] secrets: &str) {
+    let package = format!(r#"{{"id": "{ID}", "projectType": "workflow", "workflow": {{{secrets}}}}}"#);
+    let read = Manifest::read(folder(package.as_bytes()).path());
+    assert!(matches!(read, Err(PackageError::Secrets { .. })), "{read:?}");
 }
 
 #[test]

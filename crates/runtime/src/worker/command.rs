@@ -401,12 +401,14 @@ mod tests {
     #[test]
     fn a_report_is_an_output_an_error_or_a_question() {
         assert_eq!(judge(&json!({"output": 1})), Ok(Outcome::Success { output: json!(1) }));
-        assert_eq!(judge(&json!({})), Ok(Outcome::Success { output: Value::Null }));
+        assert_eq!(judge(&json!({"output": null})), Ok(Outcome::Success { output: Value::Null }));
         assert_eq!(judge(&json!({"pending": {"title": "T"}})), Ok(Outcome::Pending { form: json!({"title": "T"}) }));
         let Ok(Outcome::Failed { error }) = judge(&json!({"errCode": 7, "errMsg": "no"})) else { panic!("no error") };
         assert_eq!((error.code, error.err_code, error.message.as_str()), (ErrorCode::BusinessError, Some(7), "no"));
         assert!(judge(&json!({"errCode": "x"})).is_err());
-        assert!(judge(&json!([])).is_err());
+        for report in [json!([]), json!({}), json!({"outptu": 1})] {
+            assert!(judge(&report).is_err(), "{report}");
+        }
     }
 
     #[test]

@@ -175,7 +175,7 @@ describe("writing", () => {
 
 test("a client without a file of ours is set up by hand: what to copy, nothing to write", async () => {
   const { host } = await renderApp({ at: "/project/weekly-report/dock?client=jetbrains" });
-  await expect.element(page.getByText("JetBrains AI is set up in its own settings.", { exact: false })).toBeVisible();
+  await expect.element(page.getByText("JetBrains AI Assistant is set up in its own settings.", { exact: false })).toBeVisible();
   expect(document.querySelectorAll(".dk-code")).toHaveLength(1);
   expect(host.calls.some(({ name }) => name === "dock_plan")).toBe(false);
 });
