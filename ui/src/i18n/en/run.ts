@@ -126,7 +126,7 @@ const run = {
   argumentsAsTheyStand: { one: "{count} argument, passed as it stands", other: "{count} arguments, passed as they stand" },
   sees: "Sees",
   seesNothing: "nothing from the environment",
-  always: "Allow {pattern} in this project from now on",
+  always: "Allow exactly this command in this project from now on",
   alwaysHint: "Can be taken back in the project's settings",
   choiceKept: "Your choice is kept with the run",
   approve: "Approve once",

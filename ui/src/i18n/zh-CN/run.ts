@@ -123,7 +123,7 @@ const zh: Translation<typeof run> = {
   argumentsAsTheyStand: { other: "{count} 个参数，原样传递" },
   sees: "可见变量",
   seesNothing: "看不到任何环境变量",
-  always: "从现在起在此项目中允许 {pattern}",
+  always: "从现在起在此项目中允许完全相同的命令",
   alwaysHint: "可以在项目设置中收回",
   choiceKept: "你的选择随运行保存",
   approve: "仅此次批准",

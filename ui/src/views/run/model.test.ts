@@ -6,7 +6,7 @@ import { actionsOf, firstTab, stripPieces, tabsOf } from "./facts";
 import { fates } from "./output/InterruptedPanel";
 import { parseCsv } from "./output/files";
 import { pathSteps, pointerOf, readBeginning, valueAt } from "./output/path";
-import { allowPattern, commandLines } from "./question/command";
+import { commandLines } from "./question/command";
 import { guidedStep, isGuided, thread } from "./steps/model";
 import { scenes } from "./testing/scenes";
 import { longestChain, timeRows, whereTimeWent } from "./timeline/model";
@@ -337,11 +337,6 @@ describe("commands", () => {
   test("no word is lost, whatever it holds", () => {
     const args = ["", "a b", "--x=1", "-", "\n", "\u202e", "x".repeat(500), "--flag", "值"];
     expect(commandLines("program", args).flatMap((line) => line.words.map((word) => word.text))).toEqual(["program", ...args]);
-  });
-  test("from now on names program and first word only", () => {
-    expect(allowPattern("/usr/bin/gh", ["release", "create"])).toBe("gh release");
-    expect(allowPattern("rm", ["-rf", "/"])).toBe("rm");
-    expect(allowPattern("sh", ["a b; c"])).toBe("sh");
   });
 });
 

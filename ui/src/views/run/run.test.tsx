@@ -288,7 +288,7 @@ describe("an approval", () => {
     if (!approval) throw new Error("no scene");
     approval.env = [];
     await renderApp({ at: "/run/20261130-9xwd", host });
-    await page.getByRole("checkbox").click();
+    await page.getByRole("checkbox", { name: "Allow exactly this command" }).click();
     await userEvent.keyboard("{Control>}{Backspace}{/Control}");
     await expect.poll(() => calls(host, "answer")).toEqual([{ run: "20261130-9xwd", question: 1, action: "decline" }]);
   });

@@ -11,7 +11,7 @@ import { Checkbox } from "../../../kit/Choice";
 import { Glyph } from "../../../kit/Glyph";
 import { Icon } from "../../../kit/Icon";
 import { Reveal } from "../../../kit/Reveal";
-import { allowPattern, commandLines } from "./command";
+import { commandLines } from "./command";
 
 /** The panel must have been on screen this long before it can be approved, in milliseconds. */
 export const GUARD_MS = 500;
@@ -24,7 +24,7 @@ interface ApprovalPanelProps {
 }
 
 export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalPanelProps) {
-  const { t, rich } = useI18n();
+  const { t } = useI18n();
   const approval = question.approval;
   const [always, setAlways] = useState(false);
   const [ready, setReady] = useState(false);
@@ -162,13 +162,7 @@ export function ApprovalPanel({ question, locked, sending, onAnswer }: ApprovalP
           {!twice && !eachTime && (
             <div className="k-note run-always">
               <Checkbox checked={always} onChange={setAlways} disabled={locked || sending !== null} hint={t("run.alwaysHint")}>
-                {rich("run.always", {
-                  pattern: (
-                    <code>
-                      <Reveal text={allowPattern(approval.program, approval.args)} />
-                    </code>
-                  ),
-                })}
+                {t("run.always")}
               </Checkbox>
             </div>
           )}

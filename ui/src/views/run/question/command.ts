@@ -25,10 +25,3 @@ export function commandLines(program: string, args: readonly string[], most = 72
   }
   return lines;
 }
-
-/** The exact pattern "from now on" would allow: the program and its first argument that is no option. */
-export function allowPattern(program: string, args: readonly string[]): string {
-  const name = program.split("/").at(-1) ?? program;
-  const first = args[0];
-  return first !== undefined && !first.startsWith("-") && PLAIN.test(first) && first.length <= 40 ? `${name} ${first}` : name;
-}
