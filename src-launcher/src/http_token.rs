@@ -49,7 +49,7 @@ fn failure(path: &Path, what: &str) -> Failure {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let (file, facts) = disk::open_regular(&path.canonicalize()?).map_err(io::Error::other)?;
+    let (file, facts) = disk::open_following(path).map_err(disk::ReadError::into_io)?;
     if facts.mode() & OTHERS != 0 {
         return Err(io::Error::other("others may read or write it; `chmod 600` keeps them out"));
     }

@@ -1,8 +1,8 @@
 //! One window to a data folder, also where there is no session bus over which a second one would find the first.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
@@ -19,7 +19,7 @@ pub(crate) struct WindowLock {
 pub(crate) fn take(folder: &Path) -> Result<WindowLock, Refusal> {
     let path = folder.join("window.lock");
     let at = |error: std::io::Error| Refusal::of(&format!("`{}` cannot be opened", path.display()), &error);
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(at)?;
+    disk::private_folder(folder).map_err(at)?;
     let mut file =
         File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path).map_err(at)?;
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {

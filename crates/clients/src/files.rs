@@ -5,7 +5,7 @@
 //! between; elsewhere the comparison is made just before the rename.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
@@ -58,28 +58,13 @@ pub(crate) fn read(path: &Path) -> Result<Found> {
 
 /// Reads at most `limit` bytes of a regular file. A pipe or device is refused without waiting for it.
 pub(crate) fn read_regular(path: &Path, limit: u64) -> Result<(Vec<u8>, fs::Metadata)> {
-    let failed = |source| Error::Read { path: path.to_owned(), source };
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    }
-    // A folder opens on some systems and fails on others; a socket always fails.
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(Error::NotRegular { path: path.to_owned() });
-    }
-    let mut file = options.open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(Error::NotRegular { path: path.to_owned() });
-    }
-    let mut bytes = Vec::new();
-    io::Read::by_ref(&mut file).take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > limit {
-        return Err(Error::TooLarge { path: path.to_owned(), limit });
-    }
+    let failed = |error| match error {
+        disk::ReadError::NotRegular { .. } => Error::NotRegular { path: path.to_owned() },
+        disk::ReadError::TooLarge { limit, .. } => Error::TooLarge { path: path.to_owned(), limit },
+        other => Error::Read { path: path.to_owned(), source: other.into_io() },
+    };
+    let (file, metadata) = disk::open_following(path).map_err(failed)?;
+    let bytes = disk::read::read_open(file, path, limit).map_err(failed)?;
     Ok((bytes, metadata))
 }
 
@@ -115,7 +100,7 @@ pub(crate) fn replace(target: &Path, before: Option<&str>, after: &str, shared: 
             })?;
         }
     }
-    sync_folder(folder);
+    disk::sync_folder(folder);
     Ok(())
 }
 
@@ -127,7 +112,7 @@ pub(crate) fn remove_if(target: &Path, expected: impl Fn(&[u8]) -> bool) -> Resu
     }
     fs::remove_file(target).map_err(|source| Error::Write { path: target.to_owned(), source })?;
     if let Some(folder) = target.parent() {
-        sync_folder(folder);
+        disk::sync_folder(folder);
     }
     Ok(())
 }
@@ -276,14 +261,4 @@ fn names(metadata: &fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn names(_metadata: &fs::Metadata) -> u64 {
     1
-}
-
-/// Makes a rename durable where the system can; a failure only means that it may be lost with the power.
-fn sync_folder(folder: &Path) {
-    #[cfg(unix)]
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
-    #[cfg(not(unix))]
-    let _ = folder;
 }

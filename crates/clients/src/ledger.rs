@@ -4,7 +4,7 @@
 //! terminal never lose each other's lines. It holds no secret: client, file, key, and a fingerprint.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -180,13 +180,8 @@ impl Ledger {
 
     fn save(&self, content: &Content) -> Result<()> {
         let failed = |source| Error::Write { path: self.path.clone(), source };
-        let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
         let text = serde_json::to_string_pretty(content).map_err(|error| failed(error.into()))?;
-        // A temporary file is the owner's alone.
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-        file.persist(&self.path).map_err(|error| failed(error.error))?;
-        Ok(())
+        disk::replace(&self.path, text.as_bytes(), 0o600).map_err(failed)
     }
 }
 

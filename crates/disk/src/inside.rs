@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::read::{ReadError, kind_of, read_open};
+use crate::read::{ReadError, kind_of, read_open, text_of};
 
 /// Why a path of a project is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +59,7 @@ impl SafePathError {
             Self::Unreadable { path, source: ReadError::TooLarge { limit, .. } } => {
                 format!("`{path}` is larger than {limit} bytes")
             }
+            Self::Unreadable { path, source: ReadError::NotText { .. } } => format!("`{path}` is no UTF-8 text"),
             Self::Unreadable { path, source: ReadError::Io { source, .. } } => {
                 format!("`{path}` cannot be read: {source}")
             }
@@ -144,9 +145,8 @@ pub fn open_inside(root: &Path, written: &str) -> Result<(File, InsideFile), Saf
 /// See [`SafePathError`]; too many bytes and bytes that are no UTF-8 are [`SafePathError::Unreadable`].
 pub fn read_inside(root: &Path, written: &str, limit: u64) -> Result<String, SafePathError> {
     let (file, found) = open_inside(root, written)?;
-    let no_text = |_| ReadError::io(&found.absolute, io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"));
     read_open(file, &found.absolute, limit)
-        .and_then(|bytes| String::from_utf8(bytes).map_err(no_text))
+        .and_then(|bytes| text_of(bytes, &found.absolute))
         .map_err(|source| SafePathError::Unreadable { path: written.chars().take(200).collect(), source })
 }
 

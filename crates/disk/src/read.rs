@@ -30,6 +30,12 @@ pub enum ReadError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The bytes are no UTF-8.
+    #[error("`{path}` is no UTF-8 text", path = path.display())]
+    NotText {
+        /// The path.
+        path: PathBuf,
+    },
     /// The file under the path was exchanged between the look and the opening.
     #[error("`{path}` was exchanged while it was opened", path = path.display())]
     Exchanged {
@@ -77,6 +83,7 @@ impl ReadError {
             Self::TooLarge { limit, .. } => {
                 io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes"))
             }
+            Self::NotText { .. } => io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"),
             Self::Exchanged { .. } => io::Error::other("it was exchanged while it was opened"),
         }
     }
@@ -140,22 +147,8 @@ pub fn open_regular(path: &Path) -> Result<(File, Metadata), ReadError> {
     if !seen.is_file() {
         return Err(ReadError::NotRegular { path: path.to_owned(), kind: kind_of(&seen) });
     }
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt;
-        // Between the look and the opening a pipe may have taken the file's place: O_NONBLOCK opens it at once,
-        // and the look at the descriptor refuses it.
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
-    }
-    let file = options.open(path).map_err(|source| ReadError::io(path, source))?;
-    let opened = file.metadata().map_err(|source| ReadError::io(path, source))?;
-    if !opened.is_file() {
-        return Err(ReadError::NotRegular { path: path.to_owned(), kind: kind_of(&opened) });
-    }
+    // Something else may have taken the file's place since.
+    let (file, opened) = open(path, Links::Refused)?;
     if !same_file(&seen, &opened) {
         return Err(ReadError::Exchanged { path: path.to_owned() });
     }
@@ -169,16 +162,35 @@ pub fn open_regular(path: &Path) -> Result<(File, Metadata), ReadError> {
 ///
 /// Nothing is there, or something else.
 pub fn open_following(path: &Path) -> Result<(File, Metadata), ReadError> {
+    open(path, Links::Followed)
+}
+
+/// What becomes of a link at the end of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Followed,
+    Refused,
+}
+
+/// Opens without waiting: a pipe opens at once, and the look at the descriptor refuses it.
+fn open(path: &Path, links: Links) -> Result<(File, Metadata), ReadError> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
         use std::os::unix::fs::OpenOptionsExt;
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        flags.set(OFlags::NOFOLLOW, links == Links::Refused);
         options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
     }
-    let file = options.open(path).map_err(|source| ReadError::io(path, source))?;
+    #[cfg(not(unix))]
+    let _ = links;
+    let file = options.open(path).map_err(|source| match std::fs::metadata(path) {
+        // A socket cannot be opened at all, and a folder not everywhere.
+        Ok(there) if !there.is_file() => ReadError::NotRegular { path: path.to_owned(), kind: kind_of(&there) },
+        _ => ReadError::io(path, source),
+    })?;
     let opened = file.metadata().map_err(|source| ReadError::io(path, source))?;
     if opened.is_file() {
         Ok((file, opened))
@@ -199,6 +211,7 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         ReadError::NotFound { .. } => ReadError::NotFound { path: path.to_owned() },
         ReadError::NotRegular { kind, .. } => ReadError::NotRegular { path: path.to_owned(), kind },
         ReadError::TooLarge { limit, .. } => ReadError::TooLarge { path: path.to_owned(), limit },
+        ReadError::NotText { .. } => ReadError::NotText { path: path.to_owned() },
         ReadError::Exchanged { .. } => ReadError::Exchanged { path: path.to_owned() },
         ReadError::Io { source, .. } => ReadError::Io { path: path.to_owned(), source },
     };
@@ -227,11 +240,12 @@ pub fn read_open(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, ReadErr
 ///
 /// As [`read_bounded`], and when the bytes are no UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> Result<String, ReadError> {
-    let no_text = |_| ReadError::Io {
-        path: path.to_owned(),
-        source: io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"),
-    };
-    String::from_utf8(read_bounded(path, limit)?).map_err(no_text)
+    text_of(read_bounded(path, limit)?, path)
+}
+
+/// Takes what was read of a file for its text.
+pub(crate) fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String, ReadError> {
+    String::from_utf8(bytes).map_err(|_| ReadError::NotText { path: path.to_owned() })
 }
 
 #[cfg(all(test, unix))]

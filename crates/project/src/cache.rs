@@ -5,7 +5,7 @@
 //! too large, or somebody else's is no cache; nothing about it is ever an error for a start.
 
 use std::fs::Metadata;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use model::{StructureReport, TimestampMs};
@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::discovery::{Candidate, Discovery};
-use crate::files::make_folder;
 use disk::read::read_bounded;
 
 /// The largest cache file, in bytes: reports of a thousand entrypoints are below it.
@@ -124,11 +123,8 @@ impl StructureCache {
         if bytes.len() as u64 > MOST_BYTES {
             return Ok(false);
         }
-        make_folder(&self.folder)?;
-        // A temporary file is its owner's alone, and stays so under its new name.
-        let mut file = tempfile::Builder::new().prefix(".structure-").tempfile_in(&self.folder)?;
-        file.write_all(&bytes)?;
-        file.persist(self.file(root)).map_err(|error| error.error)?;
+        disk::private_folder(&self.folder)?;
+        disk::replace_unsynced(&self.file(root), &bytes, 0o600)?;
         Ok(true)
     }
 

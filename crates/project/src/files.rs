@@ -239,7 +239,7 @@ impl ManagedFiles {
             return Err(FileError::TooLarge { path: folder.join(wanted), size, limit: Limits::FILE_BYTES });
         }
         let failed = |source| FileError::Store { path: folder.clone(), source };
-        make_folder(&folder).map_err(failed)?;
+        disk::private_folder(&folder).map_err(failed)?;
         let mut temporary = temporary_file(&folder).map_err(failed)?;
         temporary.write_all(bytes).map_err(failed)?;
         finish(temporary.as_file()).map_err(failed)?;
@@ -294,7 +294,7 @@ impl ManagedFiles {
             let path = path.to_owned();
             move |source| FileError::Store { path, source }
         };
-        make_folder(&self.imported).map_err(failed(&self.imported))?;
+        disk::private_folder(&self.imported).map_err(failed(&self.imported))?;
         let mut temporary = temporary_file(&self.imported).map_err(failed(&self.imported))?;
         let digest = source.copy_to(temporary.as_file_mut(), &self.imported)?;
         let folder = self.imported.join(&digest);
@@ -304,7 +304,7 @@ impl ManagedFiles {
         let known = std::fs::symlink_metadata(&target).is_ok_and(|known| known.is_file() && known.len() == source.size);
         if !known {
             finish(temporary.as_file()).map_err(failed(&self.imported))?;
-            make_folder(&folder).map_err(failed(&folder))?;
+            disk::private_folder(&folder).map_err(failed(&folder))?;
             temporary.persist(&target).map_err(|error| FileError::Store { path: target, source: error.error })?;
         }
         Ok(FileRef {
@@ -476,18 +476,6 @@ fn finish(file: &File) -> io::Result<()> {
     permissions.set_readonly(true);
     file.set_permissions(permissions)?;
     file.sync_data()
-}
-
-/// Creates a folder and what is missing above it, for the owner only.
-pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(folder)
 }
 
 #[cfg(test)]

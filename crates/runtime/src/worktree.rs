@@ -180,7 +180,6 @@ struct Trees {
 
 impl Trees {
     fn make(&self, run: &str, seq: u64, project: &Path) -> Result<Tree, String> {
-        use std::os::unix::fs::DirBuilderExt;
         let _one = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let environment = for_git(&self.environment);
         let git = |arguments: &[&OsStr]| git(&environment, project, arguments);
@@ -188,10 +187,7 @@ impl Trees {
         let base = git(&[word("rev-parse"), word("--verify"), word("-q"), word("HEAD^{commit}")])
             .map_err(|_| "there is no commit yet that a git worktree could start from".to_owned())?;
         let prefix = git(&[word("rev-parse"), word("--show-prefix")])?;
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.folder)
+        disk::private_folder(&self.folder)
             .map_err(|error| format!("the folder for git worktrees, {}: {error}", self.folder.display()))?;
         for number in 1..=EARLIER {
             let name = if number == 1 { format!("{run}-{seq}") } else { format!("{run}-{seq}-{number}") };

@@ -5,10 +5,9 @@
 //! links are followed for reading only, so that a kept copy of the sources needs no disk to resolve the same names.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use disk::{ReadError, SafePathError};
 use model::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -281,60 +280,29 @@ fn shortened(text: &str) -> String {
 
 /// Reads a file that must lie inside `root` when all links are followed.
 fn read_inside(root: &Path, path: &str) -> Result<String, SourceError> {
-    let fail = |code, message: String| SourceError::of_file(code, path, message);
-    let unreadable = |error: &io::Error| match error.kind() {
-        io::ErrorKind::NotFound => fail(SourceErrorCode::Unreadable, "the file does not exist".into()),
-        _ => fail(SourceErrorCode::Unreadable, format!("the file cannot be read: {error}")),
+    disk::read_inside(root, path, Limits::SOURCE_BYTES).map_err(|error| {
+        let (code, message) = in_words(error);
+        SourceError::of_file(code, path, message)
+    })
+}
+
+fn in_words(error: SafePathError) -> (SourceErrorCode, String) {
+    use SourceErrorCode::{Outside, TooLarge, Unreadable};
+    let source = match error {
+        SafePathError::Outside { .. } | SafePathError::Absolute { .. } | SafePathError::LinkOutside { .. } => {
+            return (Outside, "the file lies outside the project".into());
+        }
+        SafePathError::NotAPath { .. } => return (Unreadable, format!("the file cannot be read: {error}")),
+        SafePathError::Unreadable { source, .. } => source,
     };
-    let inside = || -> io::Result<Option<PathBuf>> {
-        let (root, file) = (root.canonicalize()?, root.join(path).canonicalize()?);
-        Ok(file.starts_with(&root).then_some(file))
-    };
-    let outside = || fail(SourceErrorCode::Outside, "the file lies outside the project".into());
-    let real = inside().map_err(|error| unreadable(&error))?.ok_or_else(outside)?;
-    let file = open_regular(&real).map_err(|error| unreadable(&error))?;
-    // What was opened is what was checked, even if somebody moves links about meanwhile.
-    let again = inside().map_err(|error| unreadable(&error))?.ok_or_else(outside)?;
-    if again != real || !same_file(&file, &real).map_err(|error| unreadable(&error))? {
-        return Err(fail(SourceErrorCode::Unreadable, "the file changed while it was read: try again".into()));
+    match source {
+        ReadError::NotFound { .. } => (Unreadable, "the file does not exist".into()),
+        ReadError::NotRegular { .. } => (Unreadable, "the file cannot be read: it is not a regular file".into()),
+        ReadError::TooLarge { limit, .. } => {
+            (TooLarge, format!("the file is larger than {} MiB", limit / (1024 * 1024)))
+        }
+        ReadError::NotText { .. } => (Unreadable, "the file is not UTF-8 text".into()),
+        ReadError::Exchanged { .. } => (Unreadable, "the file changed while it was read: try again".into()),
+        ReadError::Io { source, .. } => (Unreadable, format!("the file cannot be read: {source}")),
     }
-    let mut bytes = Vec::new();
-    file.take(Limits::SOURCE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
-    if bytes.len() as u64 > Limits::SOURCE_BYTES {
-        return Err(fail(
-            SourceErrorCode::TooLarge,
-            format!("the file is larger than {} MiB", Limits::SOURCE_BYTES / (1024 * 1024)),
-        ));
-    }
-    String::from_utf8(bytes).map_err(|_| fail(SourceErrorCode::Unreadable, "the file is not UTF-8 text".into()))
-}
-
-/// Opens a regular file without waiting for a pipe's other end and without following a link in its last part.
-fn open_regular(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC);
-    }
-    let file = options.open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
-    }
-}
-
-#[cfg(unix)]
-fn same_file(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let (opened, named) = (file.metadata()?, path.symlink_metadata()?);
-    Ok(opened.dev() == named.dev() && opened.ino() == named.ino())
-}
-
-#[cfg(not(unix))]
-fn same_file(_file: &File, _path: &Path) -> io::Result<bool> {
-    // No identity of files in the standard library here; the check of the path before and after stays.
-    Ok(true)
 }

@@ -1,9 +1,10 @@
 //! Small files that are their owner's alone: read without following links, written in one step.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
+use disk::ReadError;
 use zeroize::Zeroizing;
 
 use crate::{Error, Result};
@@ -22,26 +23,13 @@ pub(crate) struct Private {
 pub(crate) fn read_private(path: &Path, limit: u64) -> Result<Option<Private>> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let unusable = |reason: &str| Error::Content { path: path.to_owned(), reason: reason.to_owned() };
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-    }
-    let mut file = match options.open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(_) if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_symlink()) => {
-            return Err(unusable("it is a link"));
-        }
-        Err(error) => return Err(failed(error)),
+    let (mut file, metadata) = match disk::open_regular(path) {
+        Ok(opened) => opened,
+        Err(ReadError::NotFound { .. }) => return Ok(None),
+        Err(ReadError::NotRegular { kind: "a link", .. }) => return Err(unusable("it is a link")),
+        Err(ReadError::NotRegular { .. }) => return Err(unusable("it is no regular file")),
+        Err(error) => return Err(failed(error.into_io())),
     };
-    let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(unusable("it is no regular file"));
-    }
     let tightened = tighten(&file, &metadata, path)?;
     let mut bytes = Zeroizing::new(Vec::new());
     io::Read::by_ref(&mut file).take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;

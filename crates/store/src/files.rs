@@ -34,7 +34,7 @@ pub(crate) fn prepare(path: &Path) -> Result<()> {
         Err(error) => return Err(StoreError::file("read", path)(error)),
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        create_folder(folder).map_err(StoreError::file("create the folder", folder))?;
+        disk::private_folder(folder).map_err(StoreError::file("create the folder", folder))?;
     }
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -50,15 +50,6 @@ pub(crate) fn prepare(path: &Path) -> Result<()> {
         }
         Err(error) => Err(StoreError::file("create", path)(error)),
     }
-}
-
-/// Creates a folder and those above it, the new ones for their owner only.
-pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Takes away what others may do with the file. Where that is not possible (another owner, a read-only drive) the

@@ -200,7 +200,7 @@ fn open(path: &Path) -> Answer<(File, u64)> {
         }
         ReadError::NotFound { .. } => ApiError::new(ApiErrorCode::NotFound, error.to_string()),
         ReadError::Io { source, .. } => ApiError::io(&format!("`{}`", path.display()), &source),
-        ReadError::TooLarge { .. } => ApiError::invalid(error.to_string()),
+        ReadError::TooLarge { .. } | ReadError::NotText { .. } => ApiError::invalid(error.to_string()),
     })?;
     Ok((file, facts.len()))
 }
