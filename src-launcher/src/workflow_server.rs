@@ -11,11 +11,11 @@ use mcp::progress::Update;
 use mcp::{Ask, Call, Elicited, Era, Family, Fault, Identity, InputRequest, Reply, Resource, ResourceTemplate, Tool};
 use model::{
     CancelReason, Entrypoint, EntrypointSource, Envelope, EnvelopeStatus, ErrorCode, Limits, Origin, RunError, RunId,
-    RunStatus, StructureReport,
+    StructureReport,
 };
 use runtime::{Asked, Executor, Parking, Project, ResumeError, RunEvent, RunHandle, StartError};
 use serde_json::{Map, Value, json};
-use store::{NewAnswer, RunRecord, StoreError};
+use store::{NewAnswer, RunRecord, Standing, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -316,32 +316,27 @@ impl WorkflowServer {
     async fn go_on(&self, run: &RunId, entrypoint: &Entrypoint, call: &Call) -> Result<Reply, Fault> {
         loop {
             let record = self.record(run).await?.ok_or_else(|| Fault::Internal(format!("run {run} is gone")))?;
-            let resumable = match record.summary.status {
-                RunStatus::WaitingForInput => match record.pending() {
-                    // Another question: whoever asks here gets it next.
-                    Some(question) => {
-                        let asked = Asked { number: question.number, form: question.form.clone(), kind: question.kind };
-                        let envelope = runtime::envelope_of(&record, &self.project);
-                        return Ok(self.input_required(entrypoint, &envelope, &asked, call, 0, None));
-                    }
-                    None => record.owner.as_ref().is_none_or(|owner| !owner.is_alive()),
-                },
-                RunStatus::Interrupted => true,
-                RunStatus::Queued | RunStatus::Running => record.owner.as_ref().is_none_or(|owner| !owner.is_alive()),
-                // Its client was gone for a while, and asks again now.
-                RunStatus::Cancelled if record.cancel_reason() == Some(CancelReason::ClientGone) => true,
-                RunStatus::Success | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Timeout => {
+            let (store, looked) = (self.executor.store().clone(), record.clone());
+            match (blocking(move || store.standing(&looked)).await?, record.pending()) {
+                (Standing::Over, _) => {
                     let envelope = runtime::envelope_of(&record, &self.project);
                     return Ok(self.final_reply(entrypoint, &envelope, call).await);
                 }
-            };
-            if resumable {
-                match self.executor.resume(run, Some(record.summary.epoch), Arc::clone(&self.project)).await {
-                    Ok(handle) => return self.follow(handle, entrypoint, call).await,
-                    // Somebody was faster: look again.
-                    Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => {}
-                    Err(error) => return Err(Fault::Internal(with_causes(&error))),
+                // Another question: whoever asks here gets it next.
+                (Standing::Asks, Some(question)) => {
+                    let asked = Asked { number: question.number, form: question.form.clone(), kind: question.kind };
+                    let envelope = runtime::envelope_of(&record, &self.project);
+                    return Ok(self.input_required(entrypoint, &envelope, &asked, call, 0, None));
                 }
+                (Standing::Free, _) => {
+                    match self.executor.resume(run, Some(record.summary.epoch), Arc::clone(&self.project)).await {
+                        Ok(handle) => return self.follow(handle, entrypoint, call).await,
+                        // Somebody was faster: look again.
+                        Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => {}
+                        Err(error) => return Err(Fault::Internal(with_causes(&error))),
+                    }
+                }
+                (Standing::Asks | Standing::Working | Standing::Answered, _) => {}
             }
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => {}

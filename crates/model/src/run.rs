@@ -79,6 +79,13 @@ impl RunStatus {
         }
     }
 
+    /// Tells whether nobody goes on with the run any more. `cancelled` is why it was cancelled, if it was: one whose client
+    /// went away may be taken up again.
+    #[must_use]
+    pub fn is_over(self, cancelled: Option<CancelReason>) -> bool {
+        self.is_final() && self.check_transition(Self::Running, cancelled).is_err()
+    }
+
     /// Tells whether a process must be alive that owns the run.
     #[must_use]
     pub fn needs_owner(self) -> bool {
@@ -316,8 +323,18 @@ mod tests {
                         && to == RunStatus::Running
                         && reason == Some(CancelReason::ClientGone);
                     assert_eq!(from.check_transition(to, reason).is_ok(), open, "{from:?} → {to:?} ({reason:?})");
+                    let may_go_on = from == RunStatus::Cancelled && reason == Some(CancelReason::ClientGone);
+                    assert_eq!(from.is_over(reason), !may_go_on, "{from:?} ({reason:?})");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_has_not_ended_is_not_over() {
+        let unfinished = RunStatus::ALL.into_iter().filter(|status| !status.is_final());
+        for status in unfinished {
+            assert!(!status.is_over(None), "{status:?}");
         }
     }
 

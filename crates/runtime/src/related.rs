@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{CancelReason, EnvelopeStatus, Origin, RunId, RunStatus};
+use model::{CancelReason, EnvelopeStatus, Origin, RunId};
 use project::Manifest;
 use script::{HostCall, HostError};
 use serde_json::{Value, json};
-use store::{RunRecord, Store, StoreError};
+use store::{Standing, Store, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -26,9 +26,6 @@ const DEPTH: usize = 8;
 
 /// How often a run that another process has is looked at.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// How long the process that has a run may take to see an answer, before the run is taken over.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a related run tells the run that started it.
 #[derive(Debug)]
@@ -149,21 +146,25 @@ impl RelatedCall {
         let began = Instant::now();
         loop {
             let (store, id) = (self.store.clone(), before.clone());
-            let record = blocking(move || store.show(&id)).await.map_err(|problem| storage(&problem))?;
-            // One that was cancelled with the run that started it goes on with that run.
-            let is_over = record.summary.status.is_final() && record.cancel_reason() != Some(CancelReason::ClientGone);
-            if is_over {
-                return Ok(Begun::Over(match record.report.output {
-                    Some(output) => self.output(before, output).await,
-                    None => Err(child_error(record.report.error, before)),
-                }));
-            }
-            if !is_elsewhere(&record, began) {
-                match self.executor.resume_child(before, Some(record.summary.epoch), Arc::clone(&project)).await {
-                    Ok(handle) => return Ok(Begun::Runs(Box::new(handle), before.clone())),
-                    // Somebody was faster: look again.
-                    Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => {}
-                    Err(problem) => return Err(error("related", model::with_causes(&problem))),
+            let looked = blocking(move || store.show(&id).map(|record| (store.standing(&record), record)));
+            let (standing, record) = looked.await.map_err(|problem| storage(&problem))?;
+            match standing {
+                Standing::Over => {
+                    return Ok(Begun::Over(match record.report.output {
+                        Some(output) => self.output(before, output).await,
+                        None => Err(child_error(record.report.error, before)),
+                    }));
+                }
+                Standing::Working => {}
+                Standing::Answered if began.elapsed() < Standing::PATIENCE => {}
+                // One that was cancelled with the run that started it goes on with that run.
+                Standing::Asks | Standing::Answered | Standing::Free => {
+                    match self.executor.resume_child(before, Some(record.summary.epoch), Arc::clone(&project)).await {
+                        Ok(handle) => return Ok(Begun::Runs(Box::new(handle), before.clone())),
+                        // Somebody was faster: look again.
+                        Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => {}
+                        Err(problem) => return Err(error("related", model::with_causes(&problem))),
+                    }
                 }
             }
             tokio::select! {
@@ -284,19 +285,6 @@ enum Ended {
     Waits,
     /// It stopped, and can be taken up again.
     Interrupted(RunId),
-}
-
-/// Whether a run is to be left to the process that has it.
-fn is_elsewhere(record: &RunRecord, began: Instant) -> bool {
-    let is_owned = record.owner.as_ref().is_some_and(store::Owner::is_alive);
-    match record.summary.status {
-        RunStatus::Queued | RunStatus::Running => is_owned,
-        // It was answered, and its process sees that within moments.
-        RunStatus::WaitingForInput => is_owned && record.pending().is_none() && began.elapsed() < PATIENCE,
-        RunStatus::Interrupted | RunStatus::Success | RunStatus::Failed | RunStatus::Cancelled | RunStatus::Timeout => {
-            false
-        }
-    }
 }
 
 enum Begun {

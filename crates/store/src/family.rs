@@ -161,7 +161,7 @@ pub(crate) fn settle_below(connection: &Connection, state: &State, at: Timestamp
 
 /// Whether a run will never go on: one whose client went away may.
 fn is_over(state: &State) -> bool {
-    state.status.is_final() && state.cancel_reason != Some(CancelReason::ClientGone)
+    state.status.is_over(state.cancel_reason)
 }
 
 /// Cancels what a cancelled run had started, and lets go of the runs that waited for it.

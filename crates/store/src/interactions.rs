@@ -453,9 +453,7 @@ impl Store {
     #[must_use]
     pub fn is_answered_below(&self, run: &RunRecord, question: &Question) -> bool {
         let Some(child) = &question.child else { return false };
-        let is_over =
-            |child: crate::RunSummary| child.status.is_final() && child.cancel_reason != Some(CancelReason::ClientGone);
-        if self.run(child).is_ok_and(is_over) {
+        if self.run(child).is_ok_and(|child| child.is_over()) {
             return true;
         }
         let earlier = |one: &&Question| one.child.as_ref() == Some(child) && one.number < question.number;

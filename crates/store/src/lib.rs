@@ -35,6 +35,7 @@ mod schema;
 mod seed;
 mod settings;
 mod sources;
+mod standing;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -63,4 +64,5 @@ pub use runs::{
 pub use seed::{Seeding, seed_runs};
 pub use settings::WAIT_DAYS;
 pub use sources::SourceFile;
+pub use standing::Standing;
 pub use store::{Durability, Store, StoreOptions};

@@ -5,19 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{AnswerAction, CancelReason, Envelope, InteractionKind, Limits, Origin, RunId, RunStatus, TimestampMs};
+use model::{AnswerAction, Envelope, InteractionKind, Limits, Origin, RunId, TimestampMs};
 use runtime::{Executor, Folders, Project, ResumeError, StartError, WorkerImage};
 use serde_json::{Value, json};
-use store::{NewAnswer, Question, RunRecord, Store, StoreError};
+use store::{NewAnswer, Question, RunRecord, Standing, Store, StoreError};
 
 use super::run::{endings, follow, runtime, see_through};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
 use crate::{moved, open, out, profile, terminal};
-
-/// How long the process that has a run may take to see an answer, before the run is taken over.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Exit codes from here on tell of a signal: whoever sent it wants nothing more to be done.
 const SIGNALLED: u8 = 128;
@@ -305,27 +302,13 @@ fn go_on(store: Store, run: &RunId, project: Arc<Project>) -> Result<u8, Failure
     let began = Instant::now();
     loop {
         let found = record(&store, run)?;
-        let owned = found.owner.as_ref().is_some_and(store::Owner::is_alive);
-        match found.summary.status {
-            RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => return wait_for(&store, run, None),
-            // Only one whose client went away goes on; a cancel by anybody else is final.
-            RunStatus::Cancelled if found.cancel_reason() != Some(CancelReason::ClientGone) => {
-                return wait_for(&store, run, None);
-            }
-            RunStatus::WaitingForInput
-                if found.pending().is_some_and(|question| !store.is_answered_below(&found, question)) =>
-            {
-                return wait_for_answer(&found);
-            }
-            // Somebody has it. When they are gone before it has ended, it is taken up here.
-            RunStatus::Queued | RunStatus::Running if owned => std::thread::sleep(LOOK),
-            // Its own process sees the answer within moments.
-            RunStatus::WaitingForInput if owned && began.elapsed() < PATIENCE => std::thread::sleep(LOOK),
-            RunStatus::Queued
-            | RunStatus::Running
-            | RunStatus::WaitingForInput
-            | RunStatus::Interrupted
-            | RunStatus::Cancelled => {
+        match store.standing(&found) {
+            Standing::Over => return wait_for(&store, run, None),
+            Standing::Asks => return wait_for_answer(&found),
+            // When they are gone before it has ended, it is taken up here.
+            Standing::Working => std::thread::sleep(LOOK),
+            Standing::Answered if began.elapsed() < Standing::PATIENCE => std::thread::sleep(LOOK),
+            Standing::Answered | Standing::Free => {
                 if let Some(code) = drive(&store, run, found.summary.epoch, Arc::clone(&project))? {
                     return Ok(code);
                 }

@@ -6,19 +6,16 @@ use std::time::{Duration, Instant};
 
 use api::wire::run::FaultRow;
 use api::{Answer, ApiError, ApiErrorCode};
-use model::{Entrypoint, ErrorCode, Origin, RunId, RunStatus, StructureReport};
+use model::{Entrypoint, ErrorCode, Origin, RunId, StructureReport};
 use project::Faults;
 use runtime::{Executor, Project, ResumeError, RunEvent, RunHandle, StartError, WorkerImage};
 use serde_json::Value;
-use store::{Owner, RunRecord, Store, StoreError};
+use store::{Standing, Store, StoreError};
 
 use crate::failure::{Failure, with_causes};
 use crate::retention;
 
-/// How long the process that has a run may take to see an answer, before the run is taken over.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// After this it is left to that process, or to whoever continues the run later.
+/// After this an answered run is left to the process that has it, or to whoever continues it later.
 const GIVEN_UP: Duration = Duration::from_secs(60);
 
 /// How often a run that somebody has is looked at.
@@ -191,34 +188,6 @@ async fn see_through(mut run: RunHandle) {
     }
 }
 
-/// What is to be done with a run that was answered or is to be continued.
-#[derive(Debug, PartialEq, Eq)]
-enum Standing {
-    /// It has ended, asks again, or somebody has it and goes on.
-    Settled,
-    /// Somebody has it, and is to see the answer within moments.
-    Wait,
-    /// Nobody has it.
-    Take,
-}
-
-fn standing(store: &Store, record: &RunRecord, began: Instant) -> Standing {
-    let owned = record.owner.as_ref().is_some_and(Owner::is_alive);
-    let asks = || record.pending().is_some_and(|question| !store.is_answered_below(record, question));
-    match record.summary.status {
-        RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => Standing::Settled,
-        RunStatus::Cancelled if record.cancel_reason() != Some(model::CancelReason::ClientGone) => Standing::Settled,
-        RunStatus::Queued | RunStatus::Running if owned => Standing::Settled,
-        RunStatus::WaitingForInput if asks() => Standing::Settled,
-        RunStatus::WaitingForInput if owned && began.elapsed() < PATIENCE => Standing::Wait,
-        RunStatus::Queued
-        | RunStatus::Running
-        | RunStatus::WaitingForInput
-        | RunStatus::Interrupted
-        | RunStatus::Cancelled => Standing::Take,
-    }
-}
-
 /// Takes up what waited for a run that is over: whoever answered sees all of it through.
 async fn go_on_above(executor: &Executor, run: RunId) {
     let mut below = run;
@@ -252,8 +221,7 @@ async fn go_on(executor: &Executor, run: &RunId, project: Arc<Project>) -> Resul
         let (store, id) = (executor.store().clone(), run.clone());
         let looked = tokio::task::spawn_blocking(move || {
             let record = store.show(&id)?;
-            let standing = standing(&store, &record, began);
-            Ok::<_, StoreError>((standing, record.summary.epoch))
+            Ok::<_, StoreError>((store.standing(&record), record.summary.epoch))
         });
         let (standing, epoch) =
             looked.await.map_err(|error| error.to_string())?.map_err(|error| with_causes(&error))?;
@@ -261,17 +229,20 @@ async fn go_on(executor: &Executor, run: &RunId, project: Arc<Project>) -> Resul
             return Err("the process that has it does not see the answer".into());
         }
         match standing {
-            Standing::Settled => return Ok(()),
-            Standing::Wait => {}
-            Standing::Take => match executor.resume(run, Some(epoch), Arc::clone(&project)).await {
-                Ok(handle) => {
-                    see_through(handle).await;
-                    return Ok(());
+            // It has ended, asks again, or somebody has it and goes on.
+            Standing::Over | Standing::Asks | Standing::Working => return Ok(()),
+            Standing::Answered if began.elapsed() < Standing::PATIENCE => {}
+            Standing::Answered | Standing::Free => {
+                match executor.resume(run, Some(epoch), Arc::clone(&project)).await {
+                    Ok(handle) => {
+                        see_through(handle).await;
+                        return Ok(());
+                    }
+                    // Somebody was faster: look again.
+                    Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => {}
+                    Err(error) => return Err(with_causes(&error)),
                 }
-                // Somebody was faster: look again.
-                Err(ResumeError::Store(StoreError::StaleEpoch { .. } | StoreError::NotFree { .. })) => {}
-                Err(error) => return Err(with_causes(&error)),
-            },
+            }
         }
         // Nobody calls us when another process writes.
         tokio::time::sleep(LOOK).await;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use disk::ReadError;
-use model::{Clock, ErrorCode, NodeStatus, Origin, RunId, RunStatus, SystemClock, TimestampMs};
+use model::{Clock, ErrorCode, NodeStatus, Origin, RunId, SystemClock, TimestampMs};
 use serde_json::{Value, json};
-use store::{CallEnd, LogPattern, LogStream, Owner, RunRecord, Store};
+use store::{CallEnd, LogPattern, LogStream, Owner, RunRecord, Standing, Store};
 
 use crate::api::run_id;
 use crate::rows::{call_open_until, question, rows};
@@ -42,12 +42,8 @@ pub(super) fn can_continue(store: &Store, run: &RunRecord) -> bool {
     if in_hand(run) || run.workflow_instance().is_some() {
         return false;
     }
-    match run.summary.status {
-        RunStatus::Interrupted => true,
-        RunStatus::WaitingForInput => run.pending().is_none_or(|question| store.is_answered_below(run, question)),
-        RunStatus::Cancelled => run.summary.cancel_reason == Some(model::CancelReason::ClientGone),
-        RunStatus::Queued | RunStatus::Running | RunStatus::Success | RunStatus::Failed | RunStatus::Timeout => false,
-    }
+    // One that lost its process a moment ago is found to be interrupted first.
+    store.standing(run) == Standing::Free && !run.summary.status.needs_owner()
 }
 
 /// How and when the client's call ended that left a run waiting with its present question.

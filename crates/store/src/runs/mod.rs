@@ -100,6 +100,12 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
+    /// Tells whether nobody goes on with the run any more: it has ended, and not since its client went away.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.status.is_over(self.cancel_reason)
+    }
+
     /// Returns how long the run took, from its start (or its record, if it never started) to its end.
     #[must_use]
     pub fn duration_ms(&self) -> Option<i64> {

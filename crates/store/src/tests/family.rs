@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::interactions::{answer, question};
 use super::runs::ends;
 use super::{Fixture, Flip, START, alive, dead, new_run};
-use crate::{CancelOutcome, Finish, Lease, LogStream, Masker, NewQuestion, NewRun, Owner, Store, StoreError};
+use crate::{CancelOutcome, Finish, Lease, LogStream, Masker, NewQuestion, NewRun, Owner, Standing, Store, StoreError};
 
 /// A run, the one that it started, and the one below that, with the question of the last one in all records.
 fn three(store: &Store, owner: &Owner) -> [Lease; 3] {
@@ -103,6 +103,29 @@ fn a_run_whose_related_run_was_cancelled_can_be_continued() {
     let said = above.report.error.expect("it says why").message;
     assert!(said.contains(family[1].run().as_str()) && said.contains("runs resume"), "{said}");
     store.take_over(family[0].run(), &alive(), None).unwrap();
+}
+
+#[test]
+fn whoever_would_have_a_run_go_on_is_told_where_it_stands() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let stands = |lease: &Lease| store.standing(&store.show(lease.run()).unwrap());
+    for (owner, working, answered) in
+        [(alive(), Standing::Working, Standing::Answered), (dead(), Standing::Free, Standing::Free)]
+    {
+        let lease = store.create_run(&new_run(owner, json!({}))).unwrap();
+        assert_eq!(stands(&lease), working);
+        store.ask(&lease, &question(ParamType::String)).unwrap();
+        assert_eq!(stands(&lease), Standing::Asks);
+        store.answer(lease.run(), 0, &answer(json!({"tone": "plain"}), "cli")).unwrap();
+        assert_eq!(stands(&lease), answered);
+        store.transition(&lease, RunStatus::Running).unwrap();
+        let gone = Finish { cancel_reason: Some(CancelReason::ClientGone), ..ends(RunStatus::Cancelled, None) };
+        store.finish(&lease, gone).unwrap();
+        assert_eq!(stands(&lease), Standing::Free, "whoever comes back has it go on");
+        store.request_cancel(lease.run(), CancelReason::Person).unwrap();
+        assert_eq!(stands(&lease), Standing::Over);
+    }
 }
 
 #[test]
