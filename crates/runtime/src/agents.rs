@@ -286,10 +286,7 @@ fn settle_isolation(request: &mut Request, environment: &BTreeMap<String, String
 
 /// What agents' programs get: what commands do, without the connection.
 fn environment(project: &Project, env_file: &EnvFile) -> BTreeMap<String, String> {
-    project::command_environment(&project.environment, env_file, &[])
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
+    project.program_environment(env_file, &[])
 }
 
 /// The provider that was chosen, if it can be used: what cannot is one error before the first agent, and not a `null` a

@@ -1,6 +1,6 @@
 //! What a run works with: its project, the folders of its data, its environment.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,6 +68,19 @@ impl Project {
             (Some(_), Some(profile)) => HistoryPlace::Profile(profile.clone()),
             (Some(_), None) => HistoryPlace::Profile(HistoryPlace::USUAL_PROFILE.into()),
         }
+    }
+
+    /// The environment of programs that are started for it: the launcher's own as commands get it, then `env_file`, then
+    /// `connection`. What is no Unicode cannot travel to a worker as text, and is left out.
+    pub(crate) fn program_environment(
+        &self,
+        env_file: &EnvFile,
+        connection: &[(String, String)],
+    ) -> BTreeMap<String, String> {
+        project::command_environment(&self.environment, env_file, connection)
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect()
     }
 
     /// The files that its runs may see.

@@ -221,7 +221,7 @@ fn text<'a>(args: &'a Value, key: &str) -> Result<&'a str, HostError> {
 }
 
 /// Does what a script asks for.
-pub(crate) fn perform(context: &HostContext, run: &RunId, call: &HostCall) -> Result<Value, HostError> {
+pub(crate) fn perform(context: &HostContext, store: &Store, run: &RunId, call: &HostCall) -> Result<Value, HostError> {
     let (kind, args) = (call.kind, &call.args);
     // A run that is taken up makes a call again whose end it never heard of; one of another kind by the same number, after
     // an agent was asked again, is another call.
@@ -288,11 +288,11 @@ pub(crate) fn perform(context: &HostContext, run: &RunId, call: &HostCall) -> Re
         CallKind::KnowledgeAdd | CallKind::KnowledgeSearch | CallKind::KnowledgeRemove | CallKind::KnowledgeList => {
             knowledge(context, run, call)
         }
-        CallKind::FilesInfo
-        | CallKind::FilesReadText
-        | CallKind::FilesReadBytes
-        | CallKind::FilesCreate
-        | CallKind::FilesList => files(context, run, kind, args),
+        CallKind::FilesInfo | CallKind::FilesReadText | CallKind::FilesReadBytes => {
+            may_read(store, run, args)?;
+            files(context, run, kind, args)
+        }
+        CallKind::FilesCreate | CallKind::FilesList => files(context, run, kind, args),
         CallKind::Http => crate::http::perform(context, args),
         CallKind::Agent | CallKind::Workflow | CallKind::Exec | CallKind::Related => {
             Err(error("unavailable", format!("`{}` is not part of this version", kind.as_str())))
@@ -345,16 +345,15 @@ fn knowledge(context: &HostContext, run: &RunId, call: &HostCall) -> Result<Valu
 
 /// Says whether a run may read the file behind a handle. One that a run created is for runs of the same project, and for
 /// those that the same call has brought about, which hand their files to each other; names of files are easily guessed.
-pub(crate) fn may_read(store: &Store, context: &HostContext, run: &RunId, args: &Value) -> Result<(), HostError> {
+fn may_read(store: &Store, run: &RunId, args: &Value) -> Result<(), HostError> {
     let handle = handle(args)?;
     let mut parts = handle.split('/');
     let (Some("created"), Some(maker)) = (parts.next(), parts.next()) else { return Ok(()) };
     let Ok(maker) = maker.parse::<RunId>() else { return Ok(()) };
-    if maker == *run {
-        return Ok(());
-    }
-    let of_project = store.show(&maker).is_ok_and(|made| made.project_uuid.as_deref() == Some(&context.project_uuid));
-    if of_project || (first_of(store, run).is_some() && first_of(store, run) == first_of(store, &maker)) {
+    let project = |run: &RunId| store.run(run).ok().map(|run| run.project);
+    let is_shared = |one: Option<String>, other: Option<String>| one.is_some() && one == other;
+    let first = |run: &RunId| first_of(store, run).map(|first| first.to_string());
+    if maker == *run || is_shared(project(run), project(&maker)) || is_shared(first(run), first(&maker)) {
         return Ok(());
     }
     Err(file_error(&FileError::UnknownHandle { handle: handle.chars().take(200).collect() }))

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use model::{Approval, Form, InteractionKind, visible_line};
-use project::EnvFile;
 use serde_json::Value;
 use store::Masker;
 
 use super::questions::leave;
-use crate::context::Project;
 use crate::protocol::ExecJob;
 
 /// The longest a program may run when the call says nothing: half an hour.
@@ -77,14 +75,6 @@ pub(super) fn settle_folder(job: &mut ExecJob, project_folder: &str) -> Result<S
     }
     job.folder = folder;
     real(project_folder).map_err(|problem| format!("the project's folder cannot be had: {problem}"))
-}
-
-/// What every program gets: the launcher's own environment, as commands do, and nothing of the project's `.env`.
-pub(super) fn environment(project: &Project) -> BTreeMap<String, String> {
-    project::command_environment(&project.environment, &EnvFile::default(), &[])
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }
 
 /// What a call of `exec` sets beside the command itself.

@@ -710,12 +710,7 @@ impl Drive {
         let _ = std::fs::remove_file(&report);
         // Found before, and told where it could not be.
         let connection = self.host.connection().ok().flatten().map(Connection::variables).unwrap_or_default();
-        let mut environment: BTreeMap<String, String> =
-            project::command_environment(&project.environment, &self.host.env_file, &connection)
-                .into_iter()
-                // A value that is no Unicode cannot travel to the worker as text.
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-                .collect();
+        let mut environment = project.program_environment(&self.host.env_file, &connection);
         let report = text(report);
         for (name, value) in [
             ("WORKFLOW_RUN_ID", running.lease.run().to_string()),

@@ -247,17 +247,9 @@ impl Running {
                     tokio::time::sleep(Duration::from_secs_f64(milliseconds / 1000.0)).await;
                     Ok(Value::Null)
                 }
-                kind => {
+                _ => {
                     let made = call.clone();
-                    let reads =
-                        matches!(kind, CallKind::FilesInfo | CallKind::FilesReadText | CallKind::FilesReadBytes);
-                    blocking(move || {
-                        if reads {
-                            host_calls::may_read(&store, &host, &run, &made.args)?;
-                        }
-                        host_calls::perform(&host, &run, &made)
-                    })
-                    .await
+                    blocking(move || host_calls::perform(&host, &store, &run, &made)).await
                 }
             };
             // The run may have ended meanwhile.
@@ -449,7 +441,8 @@ impl Running {
                 return Ok(());
             }
         };
-        let mut environment = exec::environment(&project);
+        // Nothing of the project's `.env`: see `exec::is_allowed`.
+        let mut environment = project.program_environment(&project::EnvFile::default(), &[]);
         let own = Own { environment: job.environment.clone(), project_folder };
         environment.append(&mut job.environment);
         job.environment = environment;
