@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{Agents, FolderOptions};
 use crate::failure::Failure;
-use crate::{open, out, profile};
+use crate::{invocation, open, out, profile};
 
 pub(crate) fn run(command: &Agents, profile: Option<&str>) -> Result<u8, Failure> {
     match command {
@@ -64,7 +64,10 @@ fn list(profile: Option<&str>, json: bool) -> Result<u8, Failure> {
     match &chosen {
         Some(Value::String(_)) => {}
         Some(own) => out::line(&format!("* {own}")),
-        None => out::note("none is chosen; choose one with `workflow-code agents use NAME`"),
+        None => {
+            let choose = invocation::command(&["agents", "use", "NAME"]);
+            out::note(&format!("none is chosen; choose one with `{choose}`"));
+        }
     }
     Ok(0)
 }

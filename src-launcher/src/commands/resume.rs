@@ -14,7 +14,7 @@ use super::run::{endings, follow, runtime, see_through};
 use super::runs::{no_such_run, record, wait_for};
 use crate::cli::FolderOptions;
 use crate::failure::{Exit, Failure, with_causes};
-use crate::{moved, open, out, profile, terminal};
+use crate::{invocation, moved, open, out, profile, terminal};
 
 /// Exit codes from here on tell of a signal: whoever sent it wants nothing more to be done.
 const SIGNALLED: u8 = 128;
@@ -98,8 +98,8 @@ fn go_on_above(store: &Store, run: &RunId) -> Result<(), Failure> {
     while let Some(above) = store.waiting_above(&below).map_err(|error| open::store_failure(&error))? {
         out::note(&format!("run {above} has waited for run {below}, and goes on"));
         let found = record(store, &above)?;
-        let later = || format!("continue it with `workflow-code runs resume {above}`");
-        let project = project_of(&found, store, None).map_err(|failure| Failure { hint: Some(later()), ..failure })?;
+        let project = project_of(&found, store, None)
+            .map_err(|failure| Failure { hint: Some(continued_with(&above)), ..failure })?;
         let Some(envelope) = drive_above(store, &above, found.summary.epoch, Arc::new(project))? else {
             // Somebody else has it in hand, and sees to what is above it.
             return Ok(());
@@ -110,6 +110,11 @@ fn go_on_above(store: &Store, run: &RunId) -> Result<(), Failure> {
         below = above;
     }
     Ok(())
+}
+
+/// How a run is continued later.
+fn continued_with(run: &RunId) -> String {
+    format!("continue it with `{}`", invocation::command(&["runs", "resume", run.as_str()]))
 }
 
 /// Has a run go on here that waited for another; `None` when somebody else was faster, or it did not end here.
@@ -180,11 +185,14 @@ fn not_used(store: &Store, run: &RunId, number: Option<u64>) -> Failure {
         Some(open) => (
             format!("; question {} (\"{}\") is open now", open.number, open.form.title),
             format!(
-                "name the question that is answered: `workflow-code runs resume {run} --question {} …`",
-                open.number
+                "name the question that is answered: `{} …`",
+                invocation::command(&["runs", "resume", run.as_str(), "--question", &open.number.to_string()])
             ),
         ),
-        None => (String::new(), format!("see what was answered with `workflow-code runs show {run}`")),
+        None => (
+            String::new(),
+            format!("see what was answered with `{}`", invocation::command(&["runs", "show", run.as_str()])),
+        ),
     };
     Failure::usage(format!("{why}. The run is `{}` now{next}", found.summary.status.as_str())).hinted(hint)
 }
@@ -343,27 +351,23 @@ fn drive(store: &Store, run: &RunId, epoch: u64, project: Arc<Project>) -> Resul
 pub(crate) fn retry(store: Store, run: &RunId, agent: u64) -> Result<u8, Failure> {
     let found = record(&store, run)?;
     let project = Arc::new(project_of(&found, &store, None)?);
-    process::orphans::inherit();
-    let runtime = runtime()?;
-    let executor = Executor::new(store, WorkerImage::own(), 1);
-    let files = project.managed_files();
-    let code = runtime.block_on(async {
+    in_executor(&store, |executor| async move {
+        let files = project.managed_files();
         let endings = endings();
         let handle = executor.retry(run, agent, project).await.map_err(|error| match error {
             ResumeError::NoSuchAgent { .. } | ResumeError::NotFailed { .. } => Failure::usage(error.to_string())
-                .hinted(format!("see which agents failed with `workflow-code runs show {run}`")),
+                .hinted(format!(
+                    "see which agents failed with `{}`",
+                    invocation::command(&["runs", "show", run.as_str()])
+                )),
             ResumeError::Store(StoreError::Transition { .. }) => {
                 Failure::environment(format!("run {run} has not ended; it is `{}`", found.summary.status.as_str()))
-                    .hinted(format!("continue it with `workflow-code runs resume {run}`"))
+                    .hinted(continued_with(run))
             }
             error => Failure::environment(with_causes(&error)),
         })?;
-        let code = follow(handle, &files, endings).await;
-        executor.end().await;
-        Ok::<u8, Failure>(code)
-    });
-    runtime.shutdown_background();
-    code
+        Ok(follow(handle, &files, endings).await)
+    })
 }
 
 /// The input that a run was started with. It is kept whole until the run ends; after that, what was secret is gone.
@@ -388,7 +392,8 @@ fn whole_input(store: &Store, found: &RunRecord, target: &str) -> Result<Value, 
         masked.join(", ")
     ))
     .hinted(format!(
-        "give it anew: `workflow-code run {target} {entrypoint} --NAME VALUE …`, or the whole input with `--input-json FILE`"
+        "give it anew: `{} --NAME VALUE …`, or the whole input with `--input-json FILE`",
+        invocation::command(&["run", target, entrypoint.as_str()])
     )))
 }
 
@@ -396,26 +401,19 @@ fn whole_input(store: &Store, found: &RunRecord, target: &str) -> Result<Value, 
 fn restart(store: Store, found: &RunRecord, project: &Arc<Project>) -> Result<u8, Failure> {
     let target = project.id.as_ref().map_or_else(|| project.manifest.root.display().to_string(), ToString::to_string);
     let input = whole_input(&store, found, &target)?;
-    process::orphans::inherit();
-    let runtime = runtime()?;
-    let executor = Executor::new(store, WorkerImage::own(), 1);
-    let report = runtime.block_on(executor.analyse(&project.manifest));
-    let entrypoint =
-        report.entrypoints.into_iter().find(|entrypoint| entrypoint.id == found.summary.entrypoint_id).ok_or_else(
-            || Failure::environment(format!("there is no entrypoint `{}` any more", found.summary.entrypoint_id)),
-        )?;
-    let request = Executor::prepare(project, &entrypoint, input, Origin::Cli)
-        .map_err(|faults| Failure::usage(faults.to_string()))?;
-    let code = runtime.block_on(async {
+    in_executor(&store, |executor| async move {
+        let report = executor.analyse(&project.manifest).await;
+        let entrypoint =
+            report.entrypoints.into_iter().find(|entrypoint| entrypoint.id == found.summary.entrypoint_id).ok_or_else(
+                || Failure::environment(format!("there is no entrypoint `{}` any more", found.summary.entrypoint_id)),
+            )?;
+        let request = Executor::prepare(project, &entrypoint, input, Origin::Cli)
+            .map_err(|faults| Failure::usage(faults.to_string()))?;
         let endings = endings();
         let handle = executor.start(request).await.map_err(|error| match error {
             StartError::Store(error) => open::store_failure(&error),
             StartError::Busy => Failure::environment(StartError::Busy.to_string()),
         })?;
-        let code = follow(handle, &project.managed_files(), endings).await;
-        executor.end().await;
-        Ok::<u8, Failure>(code)
-    });
-    runtime.shutdown_background();
-    code
+        Ok(follow(handle, &project.managed_files(), endings).await)
+    })
 }

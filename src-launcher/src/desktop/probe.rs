@@ -11,7 +11,7 @@ use clients::Launch;
 use process::{BlockingChild, Environment, Input, Spec};
 use serde_json::{Value, json};
 
-use crate::env_vars;
+use crate::{env_vars, invocation};
 
 /// How long each stage may take.
 const PATIENCE: Duration = Duration::from_secs(7);
@@ -160,7 +160,8 @@ pub(super) fn test(launch: &Launch, told: &mut dyn FnMut(&DockTest)) -> DockTest
     test.total_ms = milliseconds(began);
     test.stderr = server.end();
     if !test.ok {
-        test.hint = Some("what the server wrote says more; `workflow-code doctor` examines the project".into());
+        let doctor = invocation::command(&["doctor"]);
+        test.hint = Some(format!("what the server wrote says more; `{doctor}` examines the project"));
     }
     test
 }
