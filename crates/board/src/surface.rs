@@ -68,6 +68,18 @@ impl Ledger {
     fn keys(&self, path: &str) -> &[String] {
         if path == MCP_FILE { &self.mcp } else { &self.hooks }
     }
+
+    /// Exactly what is generated now, or what was written before.
+    fn is_ours(&self, event: &str, command: &str) -> bool {
+        command == hook_command(event)
+            || match &self.commands {
+                Some(commands) => commands.iter().any(|one| one == command),
+                None => {
+                    self.hooks.iter().any(|key| key.strip_prefix("hooks.") == Some(event))
+                        && has_the_form_of_ours(command)
+                }
+            }
+    }
 }
 
 /// What is generated now.
@@ -121,19 +133,19 @@ impl Merged {
             return;
         }
         for (event, _, _) in EVENTS {
-            let key = format!("{parent}.{event}");
+            let (key, generated) = (format!("{parent}.{event}"), hook(event));
             let Value::Array(groups) = inner.entry(event).or_insert_with(|| json!([])) else {
                 self.conflict = Some(key);
                 return;
             };
             let is_ours = |command: &str| ledger.is_ours(event, command);
             let mut without = groups.clone();
-            let own = groups.iter().filter(|group| **group == hook(event)).count();
-            without.retain(|group| *group != hook(event));
+            let own = groups.iter().filter(|group| **group == generated).count();
+            without.retain(|group| *group != generated);
             // Once, and nowhere else.
             if own != 1 || take_out(&mut without, &is_ours) {
                 take_out(groups, &is_ours);
-                groups.push(hook(event));
+                groups.push(generated);
                 self.keys.push(key);
             }
         }
@@ -168,20 +180,6 @@ impl Merged {
             }
             self.keys.push(key.to_owned());
         }
-    }
-}
-
-impl Ledger {
-    /// Exactly what is generated now, or what was written before.
-    fn is_ours(&self, event: &str, command: &str) -> bool {
-        command == hook_command(event)
-            || match &self.commands {
-                Some(commands) => commands.iter().any(|one| one == command),
-                None => {
-                    self.hooks.iter().any(|key| key.strip_prefix("hooks.") == Some(event))
-                        && has_the_form_of_ours(command)
-                }
-            }
     }
 }
 

@@ -36,6 +36,13 @@ pub(crate) struct Shown<'a> {
     pub(crate) at: TimestampMs,
 }
 
+impl Shown<'_> {
+    /// What stands where a related run has ended without an answer.
+    fn unanswered(at: TimestampMs) -> Self {
+        Self { action: "cancel", content: "null", by: BY_END, at }
+    }
+}
+
 /// A question of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -115,7 +122,7 @@ fn parent(connection: &Connection, state: &State) -> Outcome<Option<State>> {
 /// A run has ended: what it asked stands open in no run above any more.
 pub(crate) fn settle_above(connection: &Connection, state: &State, at: TimestampMs) -> Outcome<()> {
     let Some(above) = parent(connection, state)? else { return Ok(()) };
-    let shown = Shown { action: "cancel", content: "null", by: BY_END, at };
+    let shown = Shown::unanswered(at);
     let open: Vec<i64> = connection
         .prepare_cached("SELECT question FROM interactions WHERE run = ?1 AND child = ?2 AND answered_at IS NULL")?
         .query_map((above.key, state.run.as_str()), |row| row.get(0))?
@@ -151,7 +158,7 @@ pub(crate) fn settle_below(connection: &Connection, state: &State, at: Timestamp
             (answer.0.unwrap_or_default(), answer.1.unwrap_or_else(|| "null".into()), answer.2.unwrap_or_default());
         let shown = match answer.3 {
             Some(at) => Shown { action: &action, content: &content, by: &by, at },
-            None if is_over(&child) => Shown { action: "cancel", content: "null", by: BY_END, at },
+            None if is_over(&child) => Shown::unanswered(at),
             None => continue,
         };
         answer_here(connection, state, question, &shown)?;
