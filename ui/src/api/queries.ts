@@ -1,6 +1,6 @@
 // Reading and acting: react-query over the host. Data stays fresh for ever; only the change feed makes it stale (`feed.ts`).
 import { keepPreviousData, QueryClient, type UseMutationResult, type UseQueryResult, useMutation, useQuery } from "@tanstack/react-query";
-import { toApiError, useHost } from "../host";
+import { type Host, toApiError, useHost } from "../host";
 import type { ApiError, Commands } from "./contract";
 
 /** The query client of a page. Nothing is retried or refetched by itself. */
@@ -27,6 +27,14 @@ export interface DataOptions {
   keepPrevious?: boolean;
 }
 
+/** How a reading command is asked and remembered: by its name and its request. */
+export function dataQuery<N extends keyof Commands>(host: Host, name: N, request: Commands[N][0]) {
+  return {
+    queryKey: [name, request] as const,
+    queryFn: (): Promise<Commands[N][1]> => host.call(name, request).catch((thrown: unknown) => Promise.reject(toApiError(thrown))),
+  };
+}
+
 /** The answer of a reading command, kept up to date by the change feed. Its key is `[name, request]`. */
 export function useData<N extends keyof Commands>(
   name: N,
@@ -35,8 +43,7 @@ export function useData<N extends keyof Commands>(
 ): UseQueryResult<Commands[N][1], ApiError> {
   const host = useHost();
   return useQuery<Commands[N][1], ApiError>({
-    queryKey: [name, request],
-    queryFn: () => host.call(name, request).catch((thrown: unknown) => Promise.reject(toApiError(thrown))),
+    ...dataQuery(host, name, request),
     enabled: options.enabled ?? true,
     ...(options.keepPrevious ? { placeholderData: keepPreviousData as never } : {}),
   });

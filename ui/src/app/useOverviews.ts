@@ -1,8 +1,9 @@
 // The overviews of several projects, each read once and kept by the change feed like any other answer.
 import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { ApiError, ProjectOverview, ProjectRow } from "../api/contract";
-import { toApiError, useHost } from "../host";
+import type { ProjectOverview, ProjectRow } from "../api/contract";
+import { dataQuery } from "../api/queries";
+import { useHost } from "../host";
 
 export interface Overviews {
   /** Those that have come, in the order of their projects. */
@@ -22,11 +23,7 @@ function gathered(answers: readonly { data?: unknown; isPending: boolean }[]): O
 export function useOverviews(projects: readonly ProjectRow[]): Overviews {
   const host = useHost();
   return useQueries({
-    queries: projects.map((project) => ({
-      queryKey: ["project_overview", { project: project.key }],
-      queryFn: () =>
-        host.call("project_overview", { project: project.key }).catch((thrown: unknown) => Promise.reject(toApiError(thrown) as ApiError)),
-    })),
+    queries: projects.map((project) => dataQuery(host, "project_overview", { project: project.key })),
     combine: gathered,
   });
 }

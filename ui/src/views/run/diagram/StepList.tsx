@@ -2,13 +2,13 @@
 import { reachedBy } from "../../../app/listKeys";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ChevronDown, ChevronRight, ListTree, PanelRightClose, Search } from "lucide-react";
+import { ChevronDown, ChevronRight, ListTree, PanelRightClose } from "lucide-react";
 import { useScrollPlace } from "../../../app/places";
 import { useI18n } from "../../../i18n";
 import { IconButton } from "../../../kit/Button";
 import { Glyph } from "../../../kit/Glyph";
-import { FindBox } from "../../../kit/FindBox";
 import { Icon } from "../../../kit/Icon";
+import { useFindStep } from "../useFindStep";
 import type { Lane, Member } from "./model";
 import { caption } from "./model";
 import { captionText, laneTitle, memberGlyph, memberMs, memberTitle } from "./words";
@@ -31,7 +31,7 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
   const scroller = useRef<HTMLDivElement>(null);
   const [choice, setChoice] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [grouped, setGrouped] = useState(true);
-  const [find, setFind] = useState<string | null>(null);
+  const finder = useFindStep(scroller, "dg-find");
   const [active, setActive] = useState<string | null>(null);
 
   // Open at first unless everything in it completed; a person's choice stands.
@@ -39,7 +39,7 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
     choice.get(lane.key) ??
     (lane.members.length > 0 &&
       !lane.members.every((member) => member.status === "success" || member.status === "skipped" || member.status === "queued"));
-  const needle = (find ?? "").toLowerCase();
+  const { needle } = finder;
   const openKeys = lanes
     .filter(isOpen)
     .map((lane) => lane.key)
@@ -131,22 +131,11 @@ export function StepList({ lanes, selected, now, end, onSelect, onOpen, onHide }
         <h2 className="k-h3">{t("run.steps")}</h2>
         <span className="k-sub k-num">{t("run.stepsFinished", { count: total, finished })}</span>
         <span className="k-grow" />
-        <IconButton icon={Search} label={t("run.findStep")} size="small" pressed={find !== null} onClick={() => setFind(find === null ? "" : null)} />
+        {finder.button}
         <IconButton icon={ListTree} label={t("run.groupByPhase")} size="small" pressed={grouped} onClick={() => setGrouped(!grouped)} />
         <IconButton icon={PanelRightClose} label={t("run.stepsToggle")} keys="]" size="small" onClick={onHide} />
       </div>
-      {find !== null && (
-        <FindBox
-          className="dg-find"
-          value={find}
-          onChange={setFind}
-          label={t("run.findStep")}
-          onClose={() => {
-            setFind(null);
-            scroller.current?.focus();
-          }}
-        />
-      )}
+      {finder.box}
       <div
         ref={scroller}
         className="dg-list"

@@ -2,15 +2,13 @@
 import { reachedBy } from "../../../app/listKeys";
 import { type KeyboardEvent, memo, type PointerEvent, useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ChevronDown, ChevronRight, Search } from "lucide-react";
+import { ChevronDown, ChevronRight } from "lucide-react";
 import { useActions } from "../../../app/actions";
 import { useNow } from "../../../app/clock";
 import { navigate, runAddress, setParams, useAddress, useParam } from "../../../app/router";
 import { useScrollPlace } from "../../../app/places";
 import { useI18n } from "../../../i18n";
-import { FindBox } from "../../../kit/FindBox";
 import { Icon } from "../../../kit/Icon";
-import { IconButton } from "../../../kit/Button";
 import { Glyph } from "../../../kit/Glyph";
 import { Kbd } from "../../../kit/Kbd";
 import { Segmented } from "../../../kit/Segmented";
@@ -21,6 +19,7 @@ import { hasEnded } from "../facts";
 import { remember, remembered } from "../../../app/memory";
 import { Nothing } from "../parts";
 import type { TabProps } from "../types";
+import { useFindStep } from "../useFindStep";
 import { type Bar, longestChain, type TimeRow, timeRows, waits, whereTimeWent, wholeSpan } from "./model";
 import { Overview } from "./Overview";
 import { idleGaps, inside, type Span, timeScale, type TimeScale, zoomRange } from "./scale";
@@ -38,21 +37,21 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
   const [order, setOrder] = useState<"phase" | "start">("phase");
   const [compress, setCompress] = useState(() => remembered("run.timeline.compress", true));
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const [find, setFind] = useState<string | null>(null);
   const [width, setWidth] = useState(0);
   const [hover, setHover] = useState<{ x: number; y: number; row?: TimeRow } | null>(null);
   const [active, setActive] = useState<string | null>(null);
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
+  const finder = useFindStep(scroller, "tl-find");
+  const { needle } = finder;
   const track = useRef<HTMLDivElement>(null);
 
   const lanes = useMemo(() => makeLanes(nodes, run.status), [nodes, run.status]);
   const whole = useMemo(() => wholeSpan(run, nodes, now), [run, nodes, now]);
   const rows = useMemo(() => {
-    const all = timeRows(lanes, find ? "start" : order, closed, now, end);
-    const needle = find?.toLowerCase();
+    const all = timeRows(lanes, needle ? "start" : order, closed, now, end);
     return needle ? all.filter((row) => (row.title ?? "").toLowerCase().includes(needle)) : all;
-  }, [lanes, order, closed, now, end, find]);
+  }, [lanes, order, closed, now, end, needle]);
   const waited = useMemo(() => waits(run, now), [run, now]);
   const allBars = useMemo(() => timeRows(lanes, "start", new Set(), now, end).flatMap((row) => row.bars), [lanes, now, end]);
   const gaps = useMemo(
@@ -290,25 +289,8 @@ export function TimelineTab({ detail, nodes, go }: TabProps) {
               { value: "start", label: t("run.byStart") },
             ]}
           />
-          <IconButton
-            icon={Search}
-            label={t("run.findStep")}
-            size="small"
-            pressed={find !== null}
-            onClick={() => setFind(find === null ? "" : null)}
-          />
-          {find !== null && (
-            <FindBox
-              className="tl-find"
-              value={find}
-              onChange={setFind}
-              label={t("run.findStep")}
-              onClose={() => {
-                setFind(null);
-                scroller.current?.focus();
-              }}
-            />
-          )}
+          {finder.button}
+          {finder.box}
         </div>
         <Overview whole={whole} range={range} bars={allBars} onRange={zoom} />
         <div className="tl-axis">
