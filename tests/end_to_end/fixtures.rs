@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
-use workflow_code_tests::{Client, ClientOptions, Environment, Opening};
+use workflow_code_tests::{Client, ClientOptions, Environment, Finished, Opening};
 
 /// The `id` of every project made here.
 pub(crate) const UUID: &str = "11111111-1111-4111-8111-111111111111";
@@ -49,6 +49,22 @@ pub(crate) fn environment() -> Environment {
 /// Writes a project with these entrypoints and files into `project` below the home.
 pub(crate) fn project(environment: &Environment, entrypoints: Value, files: &[(&str, &str)]) -> PathBuf {
     project_at(environment, "project", UUID, entrypoints, files)
+}
+
+/// Writes a project whose `main` is this source; returns its folder.
+pub(crate) fn script(environment: &Environment, source: &str) -> String {
+    let path = project(environment, json!({ "main": "./main.workflow.ts" }), &[("main.workflow.ts", source)]);
+    path.to_string_lossy().into_owned()
+}
+
+/// Runs the executable to its end, whatever its exit code.
+pub(crate) fn run(environment: &Environment, arguments: &[&str]) -> Finished {
+    environment.run(arguments).expect("the command ends")
+}
+
+/// Where runs of folders that are not registered are recorded.
+pub(crate) fn history(environment: &Environment) -> String {
+    environment.home().join(".workflow-code").to_string_lossy().into_owned()
 }
 
 /// Writes a project into a folder below the home.

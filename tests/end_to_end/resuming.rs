@@ -8,21 +8,7 @@ use process::tree::{self, Signal};
 use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, Environment, Finished, executable};
 
-use crate::fixtures;
-
-/// Writes a project with one script.
-fn script(environment: &Environment, source: &str) -> String {
-    let path = fixtures::project(environment, json!({ "main": "./main.workflow.ts" }), &[("main.workflow.ts", source)]);
-    path.to_string_lossy().into_owned()
-}
-
-fn run(environment: &Environment, arguments: &[&str]) -> Finished {
-    environment.run(arguments).unwrap()
-}
-
-fn history(environment: &Environment) -> String {
-    environment.home().join(".workflow-code").to_string_lossy().into_owned()
-}
+use crate::fixtures::{self, history, run, script};
 
 /// Takes a run up with these options.
 fn resume(environment: &Environment, run_id: &str, options: &[&str]) -> Finished {

@@ -5,18 +5,9 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 
 use serde_json::{Value, json};
-use workflow_code_tests::{Environment, Finished};
+use workflow_code_tests::Finished;
 
-use crate::fixtures::{self, environment, write};
-
-fn script(environment: &Environment, source: &str) -> String {
-    let path = fixtures::project(environment, json!({ "main": "./main.workflow.ts" }), &[("main.workflow.ts", source)]);
-    path.to_string_lossy().into_owned()
-}
-
-fn run(environment: &Environment, arguments: &[&str]) -> Finished {
-    environment.run(arguments).unwrap()
-}
+use crate::fixtures::{UUID, environment, run, script, write};
 
 fn result(done: &Finished) -> Value {
     assert!(!done.stdout.is_empty(), "{}", done.stderr);
@@ -125,7 +116,7 @@ fn a_redirect_to_another_origin_takes_no_header_along_that_was_meant_for_the_fir
         ),
     );
     let package = json!({
-        "name": "hosts", "id": fixtures::UUID, "projectType": "workflow",
+        "name": "hosts", "id": UUID, "projectType": "workflow",
         "workflow": { "entrypoints": { "main": "./main.workflow.ts" }, "httpHosts": ["127.0.0.1"] },
     });
     write(&environment, "project/package.json", &package.to_string());

@@ -5,26 +5,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 use workflow_code_tests::{Client, ClientOptions, Environment, Finished, executable};
 
-use crate::fixtures::{LEGACY, MODERN, environment, project_at, write};
+use crate::fixtures::{LEGACY, MODERN, UUID as PARENT, environment, history, run, script, write};
 
-const PARENT: &str = "11111111-1111-4111-8111-111111111111";
 const CHILD: &str = "22222222-2222-4222-8222-222222222222";
 
 /// A client that can show forms, and what it answers.
 fn with_forms(opening: workflow_code_tests::Opening, answers: Vec<Value>) -> ClientOptions {
     ClientOptions { opening, capabilities: json!({ "elicitation": { "form": {} } }), answers }
-}
-
-/// A project whose `main` is this source.
-fn script(environment: &Environment, source: &str) -> String {
-    let root = project_at(
-        environment,
-        "project",
-        PARENT,
-        json!({ "main": "./main.workflow.ts" }),
-        &[("main.workflow.ts", source)],
-    );
-    root.to_string_lossy().into_owned()
 }
 
 /// Two projects that declare each other; the other one's `ask` asks for a word.
@@ -51,14 +38,6 @@ fn family(environment: &Environment, source: &str) -> (String, String) {
         return word + '!';\n};\n";
     write(environment, "child/ask.workflow.ts", ask);
     (main, environment.home().join("child").to_string_lossy().into_owned())
-}
-
-fn run(environment: &Environment, arguments: &[&str]) -> Finished {
-    environment.run(arguments).expect("the command runs")
-}
-
-fn history(environment: &Environment) -> String {
-    environment.home().join(".workflow-code").to_string_lossy().into_owned()
 }
 
 /// The newest run of an entrypoint.
